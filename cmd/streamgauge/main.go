@@ -1,0 +1,157 @@
+// Command streamgauge measures how fast hosted language models stream, keeps
+// the samples in SQLite files, and renders them as a static site.
+//
+// Try it with no configuration at all:
+//
+//	streamgauge demo
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. Providers failing is data, not failure.
+const (
+	exitOK     = 0
+	exitFailed = 1 // we failed
+	exitUsage  = 2 // the command line is wrong
+	exitCheck  = 3 // a check found something
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr)
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// An app is what every command may use of the world outside.
+type app struct {
+	ctx    context.Context
+	env    func(string) (string, bool)
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	log    *slog.Logger
+}
+
+// A usageError says that the command line is wrong.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// errCheck is wrapped by the error of a check that found something.
+var errCheck = errors.New("check failed")
+
+// exitCode prints err, if any, and returns the code to exit with.
+func exitCode(err error, stderr io.Writer) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "streamgauge: interrupted; what was measured is kept")
+		return exitFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "streamgauge: %v\nTry 'streamgauge --help'.\n", err)
+		return exitUsage
+	case errors.Is(err, errCheck):
+		fmt.Fprintf(stderr, "streamgauge: %v\n", err)
+		return exitCheck
+	}
+	fmt.Fprintf(stderr, "streamgauge: %v\n", err)
+	return exitFailed
+}
+
+// cli is the command line; each command is in the file of its name.
+type cli struct {
+	Verbose bool `short:"v" help:"Log every step, not only what matters."`
+
+	Demo   demoCmd   `cmd:"" help:"Measure a simulated provider, build its site and serve it. The place to start."`
+	Run    runCmd    `cmd:"" help:"One tick of the job: measure what is due, ingest, roll up, check, build."`
+	Plan   planCmd   `cmd:"" help:"Say what is due, why, and how busy the schedule is."`
+	Bench  benchCmd  `cmd:"" help:"Measure what is due into a journal, and nothing else."`
+	Ingest ingestCmd `cmd:"" help:"Put journals into the dataset."`
+	Rollup rollupCmd `cmd:"" help:"Close hours and days, prune raw samples past their time."`
+	Build  buildCmd  `cmd:"" help:"Build the site from the dataset."`
+	Serve  serveCmd  `cmd:"" help:"Serve a built site for a look at it."`
+	Probe  probeCmd  `cmd:"" help:"Measure any endpoint now, without configuration."`
+	Decode decodeCmd `cmd:"" help:"Print what a decoder makes of a recorded response body."`
+	Doctor doctorCmd `cmd:"" help:"Check the set-up and name each missing step."`
+	Models modelsCmd `cmd:"" help:"List the models a provider serves now."`
+	Export exportCmd `cmd:"" help:"Write the dataset as one SQLite file, CSV or NDJSON."`
+	Verify verifyCmd `cmd:"" help:"Check the dataset and derive its rollups again."`
+}
+
+const description = `Streamgauge measures how fast hosted language models really stream.
+
+Examples:
+  streamgauge demo                         try everything on a simulated provider
+  streamgauge probe --url http://127.0.0.1:11434/v1 --model llama3.2
+  streamgauge doctor                       what is missing before the first run?
+  streamgauge run                          measure what is due, then build the site`
+
+// exited unwinds the stack when kong asks to exit, after --help.
+type exited int
+
+// run parses args and runs the command they name.
+func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			code, ok := r.(exited)
+			if !ok {
+				panic(r)
+			}
+			if code != 0 {
+				err = usageError{fmt.Errorf("exit %d", code)}
+			}
+		}
+	}()
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("streamgauge"),
+		kong.Description(description),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"data": "data", "providers": "", "site": "site-out"},
+	)
+	if err != nil {
+		return fmt.Errorf("build the command line: %w", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usageError{err}
+	}
+	level := slog.LevelInfo
+	if c.Verbose {
+		level = slog.LevelDebug
+	}
+	a := &app{
+		ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr,
+		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime})),
+	}
+	return parsed.Run(a)
+}
+
+// dropTime leaves the time out of log lines: whoever reads them live knows it,
+// and whatever keeps them stamps them.
+func dropTime(groups []string, attr slog.Attr) slog.Attr {
+	if attr.Key == slog.TimeKey && len(groups) == 0 {
+		return slog.Attr{}
+	}
+	return attr
+}
