@@ -481,28 +481,22 @@ func (s *Sample) Shape() Shape {
 	return ShapeSmooth
 }
 
-// deliveries returns the reads that brought visible text; without a trace,
-// the chunks.
+// deliveries returns the reads that brought visible text; where nobody counted
+// them, the chunks.
 func (s *Sample) deliveries() int {
-	n, last := 0, -1
-	for _, a := range s.Trace {
-		if a.Mark == MarkVisible && a.Read != last {
-			n, last = n+1, a.Read
-		}
-	}
-	if n == 0 {
+	if s.Deliveries == 0 {
 		return s.Chunks
 	}
-	return n
+	return s.Deliveries
 }
 
-// Digest fills what is derived from the trace and kept without it: chunk and
-// character counts, first and last instants, and the gaps. Words, usage and the
-// instants of completion are not its business.
+// Digest fills what is derived from the trace and kept without it: chunk,
+// delivery and character counts, first and last instants, and the gaps. Words,
+// usage and the instants of completion are not its business.
 func (s *Sample) Digest() {
 	var at []time.Duration
-	firstRead := -1
-	s.Chunks, s.ReasonChunks, s.Chars, s.FirstReadChars = 0, 0, 0, 0
+	firstRead, lastRead := -1, -1
+	s.Chunks, s.Deliveries, s.ReasonChunks, s.Chars, s.FirstReadChars = 0, 0, 0, 0, 0
 	s.FirstText, s.LastText, s.FirstReason = 0, 0, 0
 	firstTokens, counted := 0, true
 	for _, a := range s.Trace {
@@ -520,6 +514,10 @@ func (s *Sample) Digest() {
 				s.FirstReadChars += a.Chars
 				firstTokens += a.Tokens
 				counted = counted && a.Tokens > 0
+			}
+			if a.Read != lastRead {
+				s.Deliveries++
+				lastRead = a.Read
 			}
 			s.Chunks++
 			s.Chars += a.Chars
