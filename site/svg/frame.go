@@ -1,0 +1,240 @@
+package svg
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A frame is the plotting area of a chart with axes.
+type frame struct {
+	c                        *canvas
+	left, right, top, bottom float64
+}
+
+// A ladder is the labelled ticks of a vertical axis.
+type ladder struct {
+	scale  Scale
+	ticks  []float64
+	labels []string
+}
+
+// newLadder chooses ticks for a frame of the given height.
+func newLadder(s Scale, format func(float64) string, height, text float64) ladder {
+	if format == nil {
+		format = Plain
+	}
+	l := ladder{scale: s, ticks: s.ticks(max(int(height/(text*2.4)), 2))}
+	for _, v := range l.ticks {
+		l.labels = append(l.labels, clip(format(v), 12))
+	}
+	return l
+}
+
+// room is the width the labels need to the left of the frame.
+func (l ladder) room(text float64) float64 {
+	wide := 0.0
+	for _, label := range l.labels {
+		wide = max(wide, widthOf(label, text))
+	}
+	return math.Ceil(wide + text*.7)
+}
+
+// yAxis draws horizontal rules with their labels.
+func (f *frame) yAxis(l ladder) {
+	text := f.c.size.Text
+	var grid pen
+	for i, v := range l.ticks {
+		y := l.scale.in(v, f.bottom, f.top)
+		grid.move(f.left, y)
+		grid.line(f.right, y)
+		f.c.text("", f.left-text*.6, y+text*.35, end, l.labels[i])
+	}
+	f.c.path("grid", grid.String(), "")
+}
+
+// xAxis draws labels under the frame and, where rules is set, vertical rules.
+func (f *frame) xAxis(s Scale, format func(float64) string, rules bool) {
+	if format == nil {
+		format = Plain
+	}
+	text := f.c.size.Text
+	most := max(int((f.right-f.left)/(text*4.5)), 2)
+	ticks := s.ticks(most)
+	var grid pen
+	free := math.Inf(-1)
+	for _, v := range ticks {
+		l := clip(format(v), 12)
+		x := s.in(v, f.left, f.right)
+		grid.move(x, f.top)
+		grid.line(x, f.bottom)
+		at, half := f.hold(x, l)
+		if at-half < free {
+			continue
+		}
+		free = at + half + text*.5
+		f.c.text("", at, f.bottom+text*1.5, middle, l)
+	}
+	if rules {
+		f.c.path("grid", grid.String(), "")
+	}
+}
+
+// hold moves the centre of a label inward so that the drawing does not cut it.
+func (f *frame) hold(x float64, label string) (centre, half float64) {
+	half = widthOf(label, f.c.size.Text) / 2
+	return min(max(x, half), max(f.c.size.W-half, half)), half
+}
+
+// timeAxis draws round instants of UTC under the frame.
+func (f *frame) timeAxis(from, to time.Time) {
+	text := f.c.size.Text
+	var marks pen
+	for _, t := range timeTicks(from, to, int((f.right-f.left)/(text*6.5))) {
+		x := f.timeX(t.at, from, to)
+		marks.move(x, f.bottom)
+		marks.line(x, f.bottom+text*.35)
+		at, _ := f.hold(x, t.label)
+		f.c.text("", at, f.bottom+text*1.6, middle, t.label)
+	}
+	f.c.path("tick", marks.String(), "")
+}
+
+func (f *frame) timeX(t, from, to time.Time) float64 {
+	return f.left + float64(t.Sub(from))/float64(to.Sub(from))*(f.right-f.left)
+}
+
+// An EventKind says what a vertical line of a chart marks.
+type EventKind uint8
+
+const (
+	Shift  EventKind = iota // a change that was measured: solid line
+	Method                  // a change of method, prompt or model revision: dotted line
+)
+
+// An Event is an instant to mark on a time axis.
+type Event struct {
+	At    time.Time
+	Kind  EventKind
+	Label string // may be empty
+}
+
+// A flag is a label that hangs on a vertical line.
+type flag struct {
+	x           float64
+	line, class string // CSS classes of the line and of the text
+	label       string
+	row         int
+	right       bool // text stands to the left of the line
+	hidden      bool
+}
+
+// layFlags puts each label beside its line in the first of three rows where it
+// fits; the lines of labels that fit nowhere stay. It returns the rows used.
+func layFlags(flags []flag, text, left, right float64) int {
+	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(a.x, b.x) })
+	var free [3]float64
+	for i := range free {
+		free[i] = left
+	}
+	rows := 0
+next:
+	for i := range flags {
+		f := &flags[i]
+		f.hidden = true
+		if f.label == "" {
+			continue
+		}
+		f.label = clip(f.label, max(int((right-left)/text/.7), 8))
+		w := widthOf(f.label, text) + text*.8
+		for row := range free {
+			switch {
+			case f.x >= free[row] && f.x+w <= right:
+				f.right = false
+				free[row] = f.x + w
+			case f.x-w >= free[row]:
+				f.right = true
+				free[row] = f.x + text*.4
+			default:
+				continue
+			}
+			f.row, f.hidden = row, false
+			rows = max(rows, row+1)
+			continue next
+		}
+	}
+	return rows
+}
+
+// drawFlags draws lines from the top of the drawing to the bottom of the frame.
+func (f *frame) drawFlags(flags []flag) {
+	text := f.c.size.Text
+	for _, g := range flags {
+		y := 2.0
+		if !g.hidden {
+			y += float64(g.row) * text * 1.35
+		}
+		var p pen
+		p.move(g.x, y)
+		p.line(g.x, f.bottom)
+		title := ""
+		if g.hidden {
+			title = g.label
+		}
+		f.c.path(g.line, p.String(), title)
+		if g.hidden {
+			continue
+		}
+		if g.right {
+			f.c.text(g.class, g.x-text*.4, y+text*.8, end, g.label)
+		} else {
+			f.c.text(g.class, g.x+text*.4, y+text*.8, start, g.label)
+		}
+	}
+}
+
+// A tag is a label at the end of a line.
+type tag struct {
+	y     float64
+	class string
+	text  string
+}
+
+// drawTags writes the labels to the right of the frame, moved apart where they
+// would touch, in the order of their heights.
+func (f *frame) drawTags(tags []tag) {
+	text := f.c.size.Text
+	slices.SortStableFunc(tags, func(a, b tag) int { return cmp.Compare(a.y, b.y) })
+	gap := text * 1.2
+	for i := range tags {
+		if i > 0 {
+			tags[i].y = max(tags[i].y, tags[i-1].y+gap)
+		}
+	}
+	floor := f.bottom
+	for i := len(tags) - 1; i >= 0; i-- {
+		tags[i].y = min(tags[i].y, floor)
+		floor = tags[i].y - gap
+	}
+	for _, t := range tags {
+		f.c.text(t.class, f.right+text*.6, t.y+text*.35, start, t.text)
+	}
+}
+
+// tagRoom is the width the labels need, at most a third of the drawing.
+func tagRoom(s Size, labels ...string) float64 {
+	wide := 0.0
+	for _, l := range labels {
+		wide = max(wide, widthOf(l, s.Text))
+	}
+	if wide == 0 {
+		return s.Text * .6
+	}
+	return min(wide+s.Text*.8, s.W/3)
+}
+
+// tagText shortens a label to what tagRoom can grant.
+func tagText(s Size, label string) string {
+	return clip(label, max(int(s.W/3/s.Text/.62)-2, 4))
+}

@@ -1,0 +1,169 @@
+package svg
+
+import (
+	"html/template"
+	"math"
+)
+
+// An Axis is the shared axis of a table column: its SVG goes in the header,
+// and the [Range] of each row refers to it, so header and rows agree.
+type Axis struct {
+	Scale  Scale
+	W      float64              // width of the column's plots
+	H      float64              // height of the header's drawing; 0 means 16
+	Text   float64              // font size; 0 means 11
+	Format func(float64) string // of the ticks; nil means [Plain]
+	Zero   bool                 // mark zero, where differences change sign
+}
+
+func (a Axis) size(h float64) Size {
+	text := a.Text
+	if text == 0 {
+		text = 11
+	}
+	return Size{W: a.W, H: h, Text: text}.norm()
+}
+
+// pad keeps a mark at the end of the scale inside the drawing.
+const pad = 4
+
+// place maps v to the drawing and reports -1 or +1 if it lies off the scale.
+func (a Axis) place(s Size, v float64) (x float64, off int) {
+	switch f := a.Scale.frac(v); {
+	case f < 0:
+		off = -1
+	case f > 1:
+		off = 1
+	}
+	return a.Scale.in(v, pad, s.W-pad), off
+}
+
+// labelled is the ticks whose labels fit side by side.
+func (a Axis) labelled(s Size) (at []float64, label []string) {
+	format := a.Format
+	if format == nil {
+		format = Plain
+	}
+	for most := max(int(s.W/(s.Text*2)), 2); most >= 2; most-- {
+		at, label = a.Scale.ticks(most), nil
+		free, fits := math.Inf(-1), true
+		for _, v := range at {
+			l := clip(format(v), 12)
+			x, _ := a.place(s, v)
+			x, half := a.hold(s, x, l)
+			fits = fits && x-half >= free
+			free = x + half + s.Text*.5
+			label = append(label, l)
+		}
+		if fits {
+			break
+		}
+	}
+	return at, label
+}
+
+// hold moves a label of the header inward so that it is not cut off.
+func (a Axis) hold(s Size, x float64, label string) (centre, half float64) {
+	half = widthOf(label, s.Text) / 2
+	return min(max(x, half), max(s.W-half, half)), half
+}
+
+// SVG draws the tick labels. It is decoration: the header says what it heads.
+func (a Axis) SVG() template.HTML {
+	h := a.H
+	if h == 0 {
+		h = 16
+	}
+	s := a.size(h)
+	c := newCanvas("axis", s, "")
+	at, labels := a.labelled(s)
+	for i, v := range at {
+		x, _ := a.place(s, v)
+		x, _ = a.hold(s, x, labels[i])
+		c.text("", x, s.H-4, middle, labels[i])
+	}
+	return c.close()
+}
+
+// A Range is one row of a column: a thin line from the 10th to the 90th
+// percentile, a thick bar for the interval of the median, a tick at the median.
+// Line and bar are left out where unknown.
+type Range struct {
+	Axis     Axis
+	H        float64 // height of the row's drawing; 0 means 30
+	Hue      Hue
+	P50      float64
+	P10, P90 float64
+	Lo, Hi   float64 // confidence interval of the median
+	Label    string  // empty where the row has the numbers in words
+}
+
+// SVG draws the row. What lies off the scale ends in an arrow head at the edge.
+func (r Range) SVG() template.HTML {
+	h := r.H
+	if h == 0 {
+		h = 30
+	}
+	s := r.Axis.size(h)
+	class := "rng " + r.Hue.class()
+	if !r.Axis.Scale.ok() || !r.Axis.Scale.can(r.P50) {
+		return noData(class, s, r.Label)
+	}
+	c := newCanvas(class, s, r.Label)
+	var grid, spread, point pen
+	at, _ := r.Axis.labelled(s)
+	for _, v := range at {
+		x, _ := r.Axis.place(s, v)
+		grid.move(x, 0)
+		grid.line(x, s.H)
+	}
+	c.path("grid", grid.String(), "")
+	if r.Axis.Zero && r.Axis.Scale.lo < 0 && r.Axis.Scale.hi > 0 {
+		var zero pen
+		x, _ := r.Axis.place(s, 0)
+		zero.move(x, 0)
+		zero.line(x, s.H)
+		c.path("zero", zero.String(), "")
+	}
+
+	mid := s.H / 2
+	bar := func(lo, hi, thick float64) {
+		if !r.Axis.Scale.can(lo) || !r.Axis.Scale.can(hi) || lo > hi {
+			return
+		}
+		x1, off1 := r.Axis.place(s, lo)
+		x2, off2 := r.Axis.place(s, hi)
+		if off1 == off2 && off1 != 0 {
+			return
+		}
+		spread.rect(x1, mid-thick/2, max(x2-x1, .2), thick)
+		if off1 < 0 {
+			arrow(&spread, x1, mid, -1)
+		}
+		if off2 > 0 {
+			arrow(&spread, x2, mid, 1)
+		}
+	}
+	bar(r.P10, r.P90, 1.6)
+	bar(r.Lo, r.Hi, 8)
+	c.path("sd", spread.String(), "")
+
+	x, off := r.Axis.place(s, r.P50)
+	if off != 0 {
+		arrow(&point, x, mid, off)
+	} else {
+		point.rect(x-1.2, mid-8, 2.4, 16)
+	}
+	c.path("pt", point.String(), "")
+	return c.close()
+}
+
+// arrow adds an arrow head that points out of the drawing.
+func arrow(p *pen, x, y float64, dir int) {
+	d := float64(dir)
+	p.move(x+d*pad, y)
+	p.line(x, y-4)
+	p.line(x, y+4)
+	p.op('z')
+	p.x, p.y = tenths(x+d*pad), tenths(y)
+}
