@@ -134,8 +134,8 @@ func span(d time.Duration) string {
 	return d.String()
 }
 
-// bytes formats a file size in decimal units.
-func bytes(n int64) string {
+// size formats a file size in decimal units.
+func size(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d B", n)
