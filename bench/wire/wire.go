@@ -15,6 +15,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -87,11 +88,27 @@ type Protocol interface {
 // ErrMalformed is wrapped by every error that Decode finds in a body itself.
 var ErrMalformed = errors.New("malformed response body")
 
+// A BodyError is an error that Decode finds in a body. It wraps [ErrMalformed].
+type BodyError struct {
+	Detail Detail // [DetailHTML], [DetailNonStreaming], [DetailForeign] or [DetailOversize]
+	Offset int64  // where in the body
+}
+
+func (e *BodyError) Error() string {
+	return fmt.Sprintf("%v: %s at byte %d", ErrMalformed, e.Detail, e.Offset)
+}
+
+// Unwrap returns [ErrMalformed].
+func (e *BodyError) Unwrap() error { return ErrMalformed }
+
 // An Event is one frame of a body: a dispatched SSE event with non-empty data
 // (`[DONE]` counts), a non-blank NDJSON line, or a comment (keep-alive).
 // Several of its fields may be set, as usage often rides on the finish chunk.
+//
+// Text is as it was sent, with escapes undone: it may hold invalid UTF-8, or
+// half a character whose rest comes with a later event. [Text] counts it.
 type Event struct {
-	Index int   // ordinal among data frames, from 0; -1 for a comment
+	Index int   // ordinal among data frames, from 0; -1 for a comment, and for an error outside of any data frame
 	End   int64 // offset just past the line that completed the frame's data
 
 	Visible   []byte // answer text of choice 0; never reasoning, refusal or tool arguments
@@ -99,34 +116,18 @@ type Event struct {
 	Refused   bool   // refusal text arrived
 	Tool      bool   // a tool call or its arguments arrived
 
+	Hidden    bool   // a block of reasoning arrived that cannot be read
+	Broken    bool   // the data is no JSON, or was cut off; only Index and End are set
+
 	Finish string   // raw finish reason, as index.tsv spells it ("stop", "incomplete:max_output_tokens", "blocked:SAFETY")
 	Last   bool     // an end marker: [DONE], message_stop, response.completed, done:true
+	Complete bool   // with this frame the answer is complete: a finish reason or [DONE] (chat), a finish reason (gemini), the end marker elsewhere
 	Usage  Usage    // what this frame tells of usage; zero where it tells nothing
 	Fail   *Failure // the provider's own error report inside the stream
 
 	Model   string       // model the provider says it served
 	Backend string       // who served it, where told (OpenRouter's provider)
 	Server  ServerTiming // the provider's own timing, where told
-}
-
-// A Count is a number of tokens that may be unknown. Unknown is never zero.
-type Count struct {
-	N     int64
-	Known bool
-}
-
-// Known returns the known count n.
-func Known(n int64) Count { return Count{N: n, Known: true} }
-
-// Usage is a provider's token accounting for one request, as it was sent.
-// [Usage.Normal] gives the comparable numbers.
-type Usage struct {
-	Input     Count // raw input field
-	Cached    Count // raw cached-input field
-	CacheNew  Count // raw cache-creation field (Anthropic)
-	Output    Count // raw output field
-	Reasoning Count // raw reasoning field
-	Total     Count // raw total field
 }
 
 // A ServerTiming is what a provider says of its own work, for display beside
