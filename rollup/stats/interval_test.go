@@ -9,43 +9,44 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// binomialCDF is P(B <= k) for B ~ Bin(n, num/den), in exact fractions.
-func binomialCDF(n, k int, num, den int64) *big.Rat {
-	p, sum := big.NewRat(num, den), new(big.Rat)
-	q := new(big.Rat).Sub(big.NewRat(1, 1), p)
-	power := func(x *big.Rat, n int) *big.Rat {
-		r := big.NewRat(1, 1)
-		for range n {
-			r.Mul(r, x)
-		}
-		return r
+// binomialCDF returns P(B <= k) for B ~ Bin(n, num/den) and every k from 0 to n,
+// in exact fractions.
+func binomialCDF(n int, num, den int64) []*big.Rat {
+	p, q := big.NewInt(num), big.NewInt(den-num)
+	power := func(x *big.Int, n int) *big.Int {
+		return new(big.Int).Exp(x, big.NewInt(int64(n)), nil)
 	}
-	for i := 0; i <= k; i++ {
-		term := new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(i)))
-		term.Mul(term, power(p, i))
-		sum.Add(sum, term.Mul(term, power(q, n-i)))
+	whole := power(big.NewInt(den), n)
+	sum := new(big.Int)
+	cdf := make([]*big.Rat, n+1)
+	for k := range cdf {
+		term := new(big.Int).Binomial(int64(n), int64(k))
+		term.Mul(term, power(p, k))
+		sum.Add(sum, term.Mul(term, power(q, n-k)))
+		cdf[k] = new(big.Rat).SetFrac(sum, whole)
 	}
-	return sum
+	return cdf
 }
 
 // TestOrderIntervalExact finds the ranks by their definition, in fractions.
 func TestOrderIntervalExact(t *testing.T) {
 	for _, q := range []struct{ num, den int64 }{{1, 2}, {1, 10}, {9, 10}, {19, 20}} {
-		for n := 1; n <= 80; n += 3 {
+		for n := 1; n <= 100; n++ {
+			cdf := binomialCDF(n, q.num, q.den)
 			lo, hi := 0, 0
 			coverage := big.NewRat(1, 1)
-			for l := 1; l <= n; l++ {
-				if c := binomialCDF(n, l-1, q.num, q.den); c.Cmp(big.NewRat(25, 1000)) <= 0 {
-					lo = l
-				} else if hi == 0 && c.Cmp(big.NewRat(975, 1000)) >= 0 {
-					hi = l
+			for rank := 1; rank <= n; rank++ {
+				if cdf[rank-1].Cmp(big.NewRat(25, 1000)) <= 0 {
+					lo = rank
+				} else if hi == 0 && cdf[rank-1].Cmp(big.NewRat(975, 1000)) >= 0 {
+					hi = rank
 				}
 			}
 			if hi > 0 {
-				coverage = binomialCDF(n, hi-1, q.num, q.den)
+				coverage.Set(cdf[hi-1])
 			}
 			if lo > 0 {
-				coverage.Sub(coverage, binomialCDF(n, lo-1, q.num, q.den))
+				coverage.Sub(coverage, cdf[lo-1])
 			}
 			want, _ := coverage.Float64()
 			got, ok := NewOrderInterval(n, float64(q.num)/float64(q.den), 0.95)

@@ -303,16 +303,16 @@ func (d distances) divergence(a, tau, kappa int) float64 {
 
 // When a shift raises an alarm, in days.
 const (
-	alarmAge     = 7 // it began within so many of the last day
-	alarmHistory = 4 // at least so many after the series began
-	alarmQuiet   = 2 // and more than so many after the day of the last alarm
+	AlarmAgeDays     = 7 // it began no longer ago than this
+	AlarmHistoryDays = 4 // the series began at least this long before it
+	AlarmQuietDays   = 2 // it began more than this after the day of the last alarm
 )
 
 // Alarm runs the detector on levels, of which the last is today's, and returns
-// the newest shift that is worth an alarm: one that began in the last 7 days, 4
-// days or more into the window, and more than 2 days after the last alarm was
-// raised, if one was. Run it once per pair and UTC day. It reports false if
-// there is none.
+// the newest shift that is worth an alarm by [AlarmAgeDays], [AlarmHistoryDays],
+// counted from the first day of the window, and [AlarmQuietDays]. LastAlarm is
+// the day on which the last alarm was raised, nil if none was. Run it once per
+// pair and UTC day. It reports false if there is none.
 func (d Detector) Alarm(levels []DayLevel, lastAlarm *int64) (Shift, bool) {
 	if len(levels) == 0 {
 		return Shift{}, false
@@ -325,7 +325,7 @@ func (d Detector) Alarm(levels []DayLevel, lastAlarm *int64) (Shift, bool) {
 	first := levels[max(0, len(levels)-d.Window)].Day
 	for _, s := range slices.Backward(d.Shifts(logs)) {
 		onset := levels[s.Index].Day
-		if today-onset <= alarmAge && onset-first >= alarmHistory && (lastAlarm == nil || onset > *lastAlarm+alarmQuiet) {
+		if today-onset <= AlarmAgeDays && onset-first >= AlarmHistoryDays && (lastAlarm == nil || onset > *lastAlarm+AlarmQuietDays) {
 			return s, true
 		}
 	}
