@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/wire"
 	"github.com/streamgauge/streamgauge/rollup/stats"
 )
 
@@ -18,49 +19,76 @@ import (
 func Summarize(series bench.Series, start time.Time, width time.Duration, samples []bench.Sample) Bucket {
 	start = start.UTC()
 	end := start.Add(width)
-	b := Bucket{Series: series, Start: start, Width: width}
-	var decode, hybrid, ttft []float64
+	var y tally
 	for i := range samples {
 		s := &samples[i]
-		if s.StartedAt.Before(start) || !s.StartedAt.Before(end) || s.Series() != series {
-			continue
-		}
-		b.Samples++
-		if !s.OK() {
-			b.Errors.count(s)
-			continue
-		}
-		b.OK++
-		if s.Noise.Noisy {
-			b.Noisy++
-			continue
-		}
-		if tps, why := s.DecodeTPS(); why.OK() {
-			decode = append(decode, tps)
-		}
-		if tps, path := s.HybridTPS(); path != bench.PathMalformed {
-			hybrid = append(hybrid, tps)
-		}
-		if d, why := s.TTFT(); why.OK() {
-			ttft = append(ttft, milliseconds(d))
+		if !s.StartedAt.Before(start) && s.StartedAt.Before(end) && s.Series() == series {
+			r := newRun(s)
+			y.add(&r)
 		}
 	}
-	b.Decode, b.Hybrid, b.TTFT = newSpread(decode), newSpread(hybrid), newSpread(ttft)
+	return y.bucket(series, start, width)
+}
+
+// bucketOf is [Summarize] for the runs of a track, all of which are the bucket's.
+func bucketOf(series bench.Series, start time.Time, width time.Duration, runs []run) Bucket {
+	var y tally
+	for i := range runs {
+		y.add(&runs[i])
+	}
+	return y.bucket(series, start, width)
+}
+
+// A tally is a bucket in the making.
+type tally struct {
+	samples, ok, noisy   int
+	errors               Errors
+	decode, hybrid, ttft []float64
+}
+
+func (y *tally) add(r *run) {
+	y.samples++
+	if !r.ok() {
+		y.errors.count(r.kind)
+		return
+	}
+	y.ok++
+	if r.noisy {
+		y.noisy++
+		return
+	}
+	if r.decode != 0 {
+		y.decode = append(y.decode, r.decode)
+	}
+	if r.hybrid != 0 {
+		y.hybrid = append(y.hybrid, r.hybrid)
+	}
+	if r.ttft != 0 {
+		y.ttft = append(y.ttft, r.ttft)
+	}
+}
+
+func (y *tally) bucket(series bench.Series, start time.Time, width time.Duration) Bucket {
+	b := Bucket{
+		Series: series, Start: start, Width: width,
+		Samples: y.samples, OK: y.ok, Noisy: y.noisy, Errors: y.errors,
+		Decode: newSpread(y.decode), Hybrid: newSpread(y.hybrid), TTFT: newSpread(y.ttft),
+	}
 	if width == Day {
-		for _, v := range decode {
+		for _, v := range y.decode {
 			b.DecodeHist.Add(v)
 		}
-		for _, v := range ttft {
+		for _, v := range y.ttft {
 			b.TTFTHist.Add(v)
 		}
 	}
 	return b
 }
 
-// count counts a failed sample by its kind.
-func (e *Errors) count(s *bench.Sample) {
-	if int(s.Kind) < len(e) {
-		e[s.Kind]++
+// count counts a failure by its kind. There is no eighth kind to count.
+func (e *Errors) count(kind wire.ErrorKind) {
+	if int(kind) < len(e) {
+		e[kind]++
 	}
 }
 

@@ -158,7 +158,7 @@ func (t *Track) Summarize(w Window, now time.Time) Summary {
 	s.Pace, s.HasPace = paceOf(runs)
 
 	oneDay := s.Span.To.Sub(s.Span.From) <= Day
-	total := s.count(runs, old)
+	total := s.count(t, runs)
 	digest := func(m Metric, kept Range, hist *stats.Histogram) Distribution {
 		if s.Bucketed {
 			return fromTotal(m, kept, hist, total.Errors[wire.KindTimeout])
@@ -176,9 +176,18 @@ func (t *Track) Summarize(w Window, now time.Time) Summary {
 	return s
 }
 
-// count fills the summary's counts, and returns the total of its buckets and
-// runs if it has buckets.
-func (s *Summary) count(runs []run, old []Bucket) Total {
+// count fills the summary's counts. Where the window has days without raw
+// samples it returns the total of all its days.
+func (s *Summary) count(t *Track, runs []run) Total {
+	if s.Bucketed {
+		var total Total
+		for _, b := range t.buckets(s.Span, Day, t.bucketed(s.Span)) {
+			total.Add(b)
+		}
+		s.Runs, s.OK, s.Noisy, s.Days = total.Samples, total.OK, total.Noisy, total.Buckets
+		return total
+	}
+	s.Runs, s.Days = len(runs), daysOf(runs)
 	for i := range runs {
 		if runs[i].ok() {
 			s.OK++
@@ -187,19 +196,7 @@ func (s *Summary) count(runs []run, old []Bucket) Total {
 			}
 		}
 	}
-	s.Runs, s.Days = len(runs), daysOf(runs)
-	if len(old) == 0 {
-		return Total{}
-	}
-	total := totalOf(runs)
-	for _, b := range old {
-		total.Add(b)
-		if b.Samples > 0 {
-			s.Days++
-		}
-	}
-	s.Runs, s.OK, s.Noisy = total.Samples, total.OK, total.Noisy
-	return total
+	return Total{}
 }
 
 // bucketed returns the daily buckets of the span that lie before the first raw
@@ -223,41 +220,6 @@ func minTime(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// totalOf adds up runs as [Summarize] and [Total.Add] would.
-func totalOf(runs []run) Total {
-	var total Total
-	var decode, hybrid, ttft []float64
-	for i := range runs {
-		r := &runs[i]
-		total.Samples++
-		switch {
-		case !r.ok():
-			if int(r.kind) < len(total.Errors) {
-				total.Errors[r.kind]++
-			}
-			continue
-		case r.noisy:
-			total.OK++
-			total.Noisy++
-			continue
-		}
-		total.OK++
-		if r.decode != 0 {
-			decode = append(decode, r.decode)
-			total.DecodeHist.Add(r.decode)
-		}
-		if r.hybrid != 0 {
-			hybrid = append(hybrid, r.hybrid)
-		}
-		if r.ttft != 0 {
-			ttft = append(ttft, r.ttft)
-			total.TTFTHist.Add(r.ttft)
-		}
-	}
-	total.Decode, total.Hybrid, total.TTFT = newSpread(decode).Range(), newSpread(hybrid).Range(), newSpread(ttft).Range()
-	return total
 }
 
 // distributionOf digests a metric of runs.
