@@ -1,0 +1,496 @@
+package bench
+
+import (
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/streamgauge/streamgauge/bench/wire"
+)
+
+// A Provider is one provider file: an endpoint, how it wants to be spoken to,
+// how often, and the models measured there. [LoadProviders] reads them.
+//
+// It holds no secret. Strings marked "may hold ${VAR}" name environment
+// variables; they are filled in by [Provider.Target], for one request, and a
+// provider with an unset variable is not configured: it is skipped, which is
+// neither a sample nor an incident.
+type Provider struct {
+	Name    string // lower case, digits, hyphens; the file's stem unless said
+	Alias   string // public name of a private provider, else ""
+	Title   string // for people, e.g. "OpenCode Zen"
+	URL     string // homepage
+	Private bool   // base URL, name and model ids stay out of everything published
+	Demo    bool   // simulated: every page made from it says so
+
+	BaseURL string // may hold ${VAR}; no trailing slash
+	KeyEnv  string // variable that holds the key; "" if none is needed
+	Dialect        // of all its models, unless a wires rule or the model says otherwise
+
+	Headers map[string]string // extra; values may hold ${VAR} and {session}
+	Query   map[string]string // extra; values may hold ${VAR} and {session}
+	Nonce   bool              // put a random word first in the prompt
+	Limits  Limits            // of a run; zero is the published one
+
+	Every        Cadence
+	EveryByPrice []PriceCadence // most expensive first
+	Breaker      Breaker
+	OwnLane      bool // runs beside other providers' requests, still one at a time itself
+	Budget       Budget
+
+	Catalog  string    // provider id in models.dev's api.json, for prices and wires
+	Discover *Discover // nil: only the models listed
+	Wires    []WireRule
+	Models   []Model
+}
+
+// A Model is one model of a provider.
+type Model struct {
+	ID    string // on the wire; may hold ${VAR}
+	Name  string // in public; the id unless said
+	Title string
+	Every Cadence // zero: by price, else the provider's
+	Dialect
+
+	OpenWeights *bool  // nil: unknown
+	SizeClass   string // small, medium, large; "": unknown
+	Price       *Price // nil: unknown
+	Discovered  bool   // found in the provider's list, not in its file
+}
+
+// A Dialect is how an endpoint wants to be spoken to. What it leaves empty is
+// decided by the next wider scope: model, wires rule, provider, protocol.
+type Dialect struct {
+	Protocol        string // a name [wire.ByName] knows
+	Path            string // overrides the protocol's path; {model} is replaced
+	Auth            wire.Auth
+	CapField        string // name of the output cap field
+	StreamOptions   *bool  // false leaves stream_options out
+	ReasoningEffort string
+	Body            map[string]any // extra top-level fields of the request body
+}
+
+// over returns the dialect with what it leaves empty taken from wider.
+func (d Dialect) over(wider Dialect) Dialect {
+	if d.Protocol == "" {
+		d.Protocol = wider.Protocol
+	} else if d.Protocol != wider.Protocol {
+		// What was said for another protocol does not fit this one.
+		wider = Dialect{}
+	}
+	if d.Path == "" {
+		d.Path = wider.Path
+	}
+	if d.Auth == "" {
+		d.Auth = wider.Auth
+	}
+	if d.CapField == "" {
+		d.CapField = wider.CapField
+	}
+	if d.StreamOptions == nil {
+		d.StreamOptions = wider.StreamOptions
+	}
+	if d.ReasoningEffort == "" {
+		d.ReasoningEffort = wider.ReasoningEffort
+	}
+	if len(wider.Body) > 0 {
+		body := maps.Clone(wider.Body)
+		maps.Copy(body, d.Body)
+		d.Body = body
+	}
+	return d
+}
+
+// A WireRule gives a dialect to the models whose id matches a glob. The first
+// rule that matches counts.
+type WireRule struct {
+	Match string // * is any run of characters, also empty, also with slashes
+	Dialect
+}
+
+// A Price is what a million tokens cost, in USD, by the public list.
+type Price struct {
+	Input  float64 `json:"input"`
+	Output float64 `json:"output"`
+}
+
+// A PriceCadence applies to models whose output price is at least AtLeast.
+type PriceCadence struct {
+	AtLeast float64 // USD per million output tokens
+	Every   Cadence
+}
+
+// A Budget bounds what a provider may cost. A bound of 0 is none.
+type Budget struct {
+	RequestsPerDay int     // in any 24 hours
+	USDPerMonth    float64 // in any 30 days
+	TokensPerMonth int64   // input and output, in any 30 days
+}
+
+// A Breaker is how a pair is probed after [BreakerFailures] failures in a row.
+type Breaker string
+
+// The breakers.
+const (
+	// BreakerPublished probes every 30 minutes, the published method. It
+	// probes an hourly pair more often while it is down than while it is up,
+	// which pulls its ok/total down, and a ten-minute pair less often.
+	BreakerPublished Breaker = ""
+	// BreakerAtCadence probes every 30 minutes or at the cadence, whichever is
+	// the longer.
+	BreakerAtCadence Breaker = "at_cadence"
+)
+
+// A Discover says where a provider lists its models and which of them to take.
+type Discover struct {
+	URL     string // may hold ${VAR}; "": the format's usual place under the base URL
+	Format  ListFormat
+	Include []string // globs on the id
+	Exclude []string
+	Limit   int // at most so many models are taken
+}
+
+// Matches reports whether the include and exclude globs let an id through.
+func (d *Discover) Matches(id string) bool {
+	match := func(glob string) bool { return globMatch(glob, id) }
+	return slices.ContainsFunc(d.Include, match) && !slices.ContainsFunc(d.Exclude, match)
+}
+
+// A Lookup returns the value of an environment variable, as os.LookupEnv does.
+type Lookup func(name string) (value string, ok bool)
+
+// PublicName is the name everything published knows the provider by.
+func (p *Provider) PublicName() string {
+	if p.Private {
+		return p.Alias
+	}
+	return p.Name
+}
+
+// Pair returns the public pair of the provider and one of its models.
+func (p *Provider) Pair(m *Model) Pair { return Pair{Provider: p.PublicName(), Model: m.Name} }
+
+// Missing returns the names of the environment variables that the provider
+// needs and that are unset or empty: an unset secret of a hosted job is an
+// empty string there, not an absent one. Variables that only one model needs
+// are [Provider.MissingFor]'s.
+func (p *Provider) Missing(env Lookup) []string { return missing(p.variables(), env) }
+
+// MissingFor is Missing for one model and the provider together.
+func (p *Provider) MissingFor(m *Model, env Lookup) []string {
+	return missing(append(p.variables(), variables(m.ID)...), env)
+}
+
+// Configured reports whether every variable the provider needs is set.
+func (p *Provider) Configured(env Lookup) bool { return len(p.Missing(env)) == 0 }
+
+func missing(names []string, env Lookup) []string {
+	var unset []string
+	for _, name := range names {
+		if v, _ := env(name); strings.TrimSpace(v) == "" && !slices.Contains(unset, name) {
+			unset = append(unset, name)
+		}
+	}
+	return unset
+}
+
+// variables returns the names of all variables the provider refers to, the key
+// first.
+func (p *Provider) variables() []string {
+	var names []string
+	if p.KeyEnv != "" {
+		names = append(names, p.KeyEnv)
+	}
+	names = append(names, variables(p.BaseURL)...)
+	for _, m := range []map[string]string{p.Headers, p.Query} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			names = append(names, variables(m[k])...)
+		}
+	}
+	return names
+}
+
+// DialectOf returns how a model is spoken to: its own dialect over the first
+// wires rule that matches over the provider's.
+func (p *Provider) DialectOf(m *Model) Dialect {
+	wider := p.Dialect
+	for _, rule := range p.Wires {
+		if globMatch(rule.Match, m.ID) {
+			wider = rule.Dialect.over(wider)
+			break
+		}
+	}
+	return m.Dialect.over(wider)
+}
+
+// CadenceOf returns how often a model is measured: as it says itself, else by
+// its price, else as the provider says.
+func (p *Provider) CadenceOf(m *Model) Cadence {
+	if !m.Every.IsZero() {
+		return m.Every
+	}
+	if m.Price != nil {
+		for _, c := range p.EveryByPrice {
+			if m.Price.Output >= c.AtLeast {
+				return c.Every
+			}
+		}
+	}
+	if p.Every.IsZero() {
+		return Every(DefaultCadence)
+	}
+	return p.Every
+}
+
+// Target returns how one request to a model is sent. The session replaces
+// {session} in headers and query; it is fresh for each run.
+//
+// The Target holds the key. Errors name variables and files, never values.
+func (p *Provider) Target(m *Model, env Lookup, session string) (wire.Protocol, wire.Target, error) {
+	if unset := p.MissingFor(m, env); len(unset) > 0 {
+		return nil, wire.Target{}, &NotConfiguredError{Provider: p.PublicName(), Variables: unset}
+	}
+	d := p.DialectOf(m)
+	protocol, ok := wire.ByName(d.Protocol)
+	if !ok {
+		return nil, wire.Target{}, fmt.Errorf("%s: unknown protocol %q", p.Pair(m), d.Protocol)
+	}
+	x := expander{env: env, session: session}
+	t := wire.Target{
+		BaseURL:         x.baseURL(p.BaseURL),
+		Path:            d.Path,
+		Model:           x.expand(m.ID),
+		Auth:            d.Auth,
+		CapField:        d.CapField,
+		NoStreamOptions: d.StreamOptions != nil && !*d.StreamOptions,
+		ReasoningEffort: d.ReasoningEffort,
+		Headers:         x.expandMap(p.Headers),
+		Query:           x.expandMap(p.Query),
+		Body:            d.Body,
+	}
+	if p.KeyEnv != "" {
+		t.Key = x.expand("${" + p.KeyEnv + "}")
+	} else {
+		t.Auth = wire.AuthNone
+	}
+	if x.err == nil {
+		x.err = checkBaseURL(t.BaseURL, t.Key != "")
+	}
+	if x.err != nil {
+		return nil, wire.Target{}, fmt.Errorf("prepare a request to %s: %w", p.Pair(m), x.err)
+	}
+	return protocol, t, nil
+}
+
+// Run returns what a [Meter] measures: one request to a model, with a session
+// and, if the provider wants one, a nonce drawn from random (crypto/rand.Reader;
+// tests pass their own). Vantage, region, lanes and slot are the caller's to add.
+func (p *Provider) Run(m *Model, env Lookup, random io.Reader) (Run, error) {
+	session, err := newWord(random)
+	if err != nil {
+		return Run{}, err
+	}
+	var nonce string
+	if p.Nonce {
+		if nonce, err = newWord(random); err != nil {
+			return Run{}, err
+		}
+	}
+	protocol, target, err := p.Target(m, env, session)
+	if err != nil {
+		return Run{}, err
+	}
+	return Run{
+		Pair:     p.Pair(m),
+		Protocol: protocol,
+		Target:   target,
+		Prompt:   Prompt(nonce),
+		Env:      Env{Nonce: p.Nonce},
+	}, nil
+}
+
+// A NotConfiguredError tells which environment variables a provider lacks.
+type NotConfiguredError struct {
+	Provider  string
+	Variables []string
+}
+
+// Error names the variables, as in "not configured: OPENAI_API_KEY is not set".
+func (e *NotConfiguredError) Error() string { return notConfigured(e.Variables) }
+
+func notConfigured(names []string) string {
+	verb := " is not set"
+	if len(names) > 1 {
+		verb = " are not set"
+	}
+	return "not configured: " + strings.Join(names, ", ") + verb
+}
+
+// Secrets returns every string that must not appear in anything stored, shown
+// or logged: the values of all variables the provider refers to and, if it is
+// private, its literal base URL, host and model ids. Give them to
+// [NewRedactor].
+func (p *Provider) Secrets(env Lookup) []string {
+	names := p.variables()
+	for i := range p.Models {
+		names = append(names, variables(p.Models[i].ID)...)
+	}
+	var secrets []string
+	for _, name := range names {
+		// The address of a machine of one's own is no secret by itself, and
+		// masking it would black out every "localhost" in the logs.
+		if v, _ := env(name); strings.TrimSpace(v) != "" && !(name != p.KeyEnv && !p.Private && isLocal(v)) {
+			secrets = append(secrets, strings.TrimSpace(v))
+		}
+	}
+	if p.Private {
+		x := expander{env: env}
+		base := x.baseURL(p.BaseURL)
+		secrets = append(secrets, base)
+		if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
+			secrets = append(secrets, u.Host, u.Hostname())
+		}
+		for i := range p.Models {
+			if id := x.expand(p.Models[i].ID); id != p.Models[i].Name {
+				secrets = append(secrets, id)
+			}
+		}
+	}
+	slices.Sort(secrets)
+	return slices.Compact(secrets)
+}
+
+// variablePattern is a reference to an environment variable.
+var variablePattern = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*)\}`)
+
+func variables(s string) []string {
+	var names []string
+	for _, m := range variablePattern.FindAllStringSubmatch(s, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// An expander fills in ${VAR} and {session}, and keeps the first thing wrong.
+type expander struct {
+	env     Lookup
+	session string
+	err     error
+}
+
+func (x *expander) expand(s string) string {
+	return variablePattern.ReplaceAllStringFunc(s, func(ref string) string {
+		name := ref[2 : len(ref)-1]
+		v, _ := x.env(name)
+		v = strings.TrimSpace(v) // a pasted secret often ends in a line break
+		if x.err == nil && strings.ContainsFunc(v, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+			x.err = fmt.Errorf("the value of %s holds a control character", name)
+		}
+		return v
+	})
+}
+
+func (x *expander) expandMap(m map[string]string) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = strings.ReplaceAll(x.expand(v), "{session}", x.session)
+	}
+	return out
+}
+
+// baseURL expands a base URL. A variable may hold a bare host, as OLLAMA_HOST
+// does: it is reached by http on a machine of one's own, else by https.
+func (x *expander) baseURL(s string) string {
+	s = strings.TrimRight(x.expand(s), "/")
+	if s == "" || strings.Contains(s, "://") {
+		return s
+	}
+	if isLocal(s) {
+		return "http://" + s
+	}
+	return "https://" + s
+}
+
+// checkBaseURL refuses what cannot be sent to. Its errors do not repeat the
+// URL, as it may be private.
+func checkBaseURL(s string, withKey bool) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return errors.New("the base URL cannot be parsed")
+	case u.Scheme != "https" && u.Scheme != "http", u.Host == "", u.Opaque != "":
+		return errors.New("the base URL must be absolute, as in https://api.example.com/v1")
+	case u.User != nil:
+		return errors.New("the base URL must not hold a user or password; use key_env")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("the base URL must not hold a query or fragment; use query")
+	case u.Scheme == "http" && withKey && !isLocal(u.Host):
+		return errors.New("the key would travel unencrypted; use https")
+	}
+	return nil
+}
+
+// isLocal reports whether a URL or host[:port] names this machine or a private
+// network, without asking the DNS.
+func isLocal(s string) bool {
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	s, _, _ = strings.Cut(s, "/")
+	if host, _, err := net.SplitHostPort(s); err == nil {
+		s = host
+	}
+	s = strings.Trim(s, "[]")
+	if s == "localhost" || strings.HasSuffix(s, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(s)
+	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified())
+}
+
+// globMatch reports whether s matches glob, in which * is any run of
+// characters and everything else is itself.
+func globMatch(glob, s string) bool {
+	head, rest, star := strings.Cut(glob, "*")
+	if !strings.HasPrefix(s, head) {
+		return false
+	}
+	s = s[len(head):]
+	if !star {
+		return s == ""
+	}
+	parts := strings.Split(rest, "*")
+	last := parts[len(parts)-1]
+	for _, part := range parts[:len(parts)-1] {
+		_, after, ok := strings.Cut(s, part)
+		if !ok {
+			return false
+		}
+		s = after
+	}
+	return strings.HasSuffix(s, last)
+}
+
+// newWord returns a fresh lower-case word of letters and digits, 80 bits of
+// random: a session id or a nonce.
+func newWord(random io.Reader) (string, error) {
+	var b [10]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("draw a random word: %w", err)
+	}
+	return strings.ToLower(wordEncoding.EncodeToString(b[:])), nil
+}
+
+// wordEncoding is base32 of digits and letters that no font confuses.
+var wordEncoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)

@@ -1,0 +1,463 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench/wire"
+)
+
+const (
+	day   = 24 * time.Hour
+	month = 30 * day
+)
+
+// past is the history up to now, in order of time.
+type past struct {
+	now    time.Time
+	pairs  map[Pair][]Attempt
+	byName map[string][]pairAttempt // by provider
+}
+
+// A pairAttempt is an attempt and whose it was.
+type pairAttempt struct {
+	Attempt
+	pair Pair
+}
+
+func newPast(now time.Time, history History) past {
+	h := past{now: now, pairs: map[Pair][]Attempt{}, byName: map[string][]pairAttempt{}}
+	byTime := func(a, b Attempt) int { return a.StartedAt.Compare(b.StartedAt) }
+	for pair, attempts := range history {
+		kept := make([]Attempt, 0, len(attempts))
+		for _, a := range attempts {
+			if !a.StartedAt.After(now) {
+				kept = append(kept, a)
+			}
+		}
+		slices.SortFunc(kept, byTime)
+		h.pairs[pair] = kept
+		for _, a := range kept {
+			h.byName[pair.Provider] = append(h.byName[pair.Provider], pairAttempt{a, pair})
+		}
+	}
+	for _, attempts := range h.byName {
+		slices.SortFunc(attempts, func(a, b pairAttempt) int {
+			return cmp.Or(byTime(a.Attempt, b.Attempt), cmp.Compare(a.pair.Model, b.pair.Model))
+		})
+	}
+	return h
+}
+
+// A providerView is a provider as its history leaves it.
+type providerView struct {
+	p        *Provider
+	pairs    []*pairView
+	unset    []Skip // models that lack a variable of their own
+	warnings []string
+
+	hold   time.Time // no request before it, after a 429
+	use    BudgetUse
+	recent []pairAttempt // of the last 30 days, oldest first
+	now    time.Time
+	prices map[Pair]*Price
+}
+
+// A pairView is a pair as its history leaves it.
+type pairView struct {
+	of      *providerView
+	m       *Model
+	pair    Pair
+	asked   Cadence // as configured
+	cadence Cadence // as the budget allows
+
+	ran      bool
+	last     Attempt
+	failures int       // in a row, up to the last attempt
+	probe    bool      // the breaker is open
+	slot     time.Time // the first slot since the last attempt; zero if never attempted
+	ready    time.Time // when it is or was due: slot, or the end of a pause
+	missed   int
+
+	takes         time.Duration
+	input, output float64 // tokens of one run
+	assumed       bool    // the tokens are assumed
+	usd           float64 // of one run; 0 if the price is unknown
+}
+
+// view derives the state of a provider and its pairs.
+func (h past) view(p *Provider, opts Options) *providerView {
+	v := &providerView{p: p, now: h.now, prices: map[Pair]*Price{}}
+	all := h.byName[p.PublicName()]
+	from, _ := slices.BinarySearchFunc(all, h.now.Add(-month), func(a pairAttempt, t time.Time) int {
+		return a.StartedAt.Compare(t)
+	})
+	v.recent = all[from:]
+	typical := medianDuration(attemptsOf(v.recent), assumedDuration)
+	for i := range p.Models {
+		m := &p.Models[i]
+		pair := p.Pair(m)
+		if opts.Env != nil {
+			if unset := p.MissingFor(m, opts.Env); len(unset) > 0 {
+				v.unset = append(v.unset, Skip{Pair: pair, Code: SkipNotConfigured, Why: notConfigured(unset)})
+				continue
+			}
+		}
+		v.prices[pair] = m.Price
+		s := &pairView{of: v, m: m, pair: pair, asked: p.CadenceOf(m)}
+		s.cadence = s.asked
+		s.look(h.pairs[pair], typical)
+		v.pairs = append(v.pairs, s)
+	}
+	v.spread()
+	for _, s := range v.pairs {
+		s.schedule()
+	}
+	v.pause(all)
+	for _, s := range v.pairs {
+		s.settle(h.now)
+	}
+	return v
+}
+
+// look takes what a pair's own attempts tell.
+func (s *pairView) look(attempts []Attempt, typical time.Duration) {
+	if n := len(attempts); n > 0 {
+		s.ran, s.last = true, attempts[n-1]
+		for i := n - 1; i >= 0 && attempts[i].Kind != wire.KindNone; i-- {
+			s.failures++
+		}
+	}
+	newest := attempts[max(0, len(attempts)-medianOver):]
+	s.takes = medianDuration(newest, typical)
+	var in, out []float64
+	for _, a := range newest {
+		if a.Input.Known && a.Output.Known {
+			in, out = append(in, float64(a.Input.N)), append(out, float64(a.Output.N))
+		}
+	}
+	s.assumed = len(out) == 0
+	s.input, s.output = median(in, assumedInputTokens), median(out, MaxOutputTokens)
+	if price := s.m.Price; price != nil {
+		s.usd = (s.input*price.Input + s.output*price.Output) / 1e6
+	}
+}
+
+// perDay is how many slots a pair has in a day.
+func (s *pairView) perDay() float64 { return float64(day) / float64(s.cadence.Interval()) }
+
+// spread stretches the cadences of a provider whose budget does not last.
+func (v *providerView) spread() {
+	b := v.p.Budget
+	v.use = BudgetUse{
+		Provider: v.p.PublicName(), Stretch: 1,
+		RequestsPerDay: b.RequestsPerDay, USDPerMonth: b.USDPerMonth, TokensPerMonth: b.TokensPerMonth,
+	}
+	for _, a := range v.recent {
+		v.use.USD += v.costOf(a)
+		v.use.Tokens += tokensOf(a.Attempt)
+		if a.StartedAt.After(v.now.Add(-day)) {
+			v.use.Requests++
+		}
+	}
+	var requests, usd, tokens float64 // that the cadences ask for, a day
+	var unpriced int
+	for _, s := range v.pairs {
+		n := s.perDay()
+		requests += n
+		usd += n * s.usd
+		tokens += n * (s.input + s.output)
+		unpriced += btoi(s.m.Price == nil)
+	}
+	if b.USDPerMonth > 0 && unpriced > 0 {
+		v.warnings = append(v.warnings, fmt.Sprintf("%s: usd_per_month does not bound %d of its models, as their prices are not known", v.use.Provider, unpriced))
+	}
+	if len(v.pairs) == 0 {
+		return
+	}
+	stretch, bound := 1.0, ""
+	consider := func(want, have float64, what string) {
+		if have > 0 && want/have > stretch {
+			stretch, bound = want/have, what
+		}
+	}
+	consider(requests, float64(b.RequestsPerDay), fmt.Sprintf("%d requests a day", b.RequestsPerDay))
+	consider(usd*30, b.USDPerMonth, fmt.Sprintf("$%g a month", b.USDPerMonth))
+	consider(tokens*30, float64(b.TokensPerMonth), fmt.Sprintf("%d tokens a month", b.TokensPerMonth))
+	if stretch == 1 {
+		return
+	}
+	// In quarters, so that a drift of the medians does not move every slot.
+	stretch = math.Ceil(stretch*4) / 4
+	v.use.Stretch = stretch
+	for _, s := range v.pairs {
+		s.cadence = s.asked.slower(stretch)
+	}
+	v.warnings = append(v.warnings, fmt.Sprintf("%s: the cadences ask for more than the budget of %s; they are stretched %g times", v.use.Provider, bound, stretch))
+}
+
+// schedule finds the pair's first slot since its last attempt.
+func (s *pairView) schedule() {
+	if !s.ran {
+		return
+	}
+	s.slot = s.cadence.Next(s.pair, s.last.StartedAt)
+	if s.failures >= BreakerFailures {
+		s.probe = true
+		s.slot = s.last.StartedAt.Add(s.probeInterval())
+	}
+	if s.last.Kind != wire.KindNone && s.last.Kind != wire.KindRateLimit {
+		s.slot = latest(s.slot, s.last.end().Add(obeyed(s.last.RetryAfter)))
+	}
+}
+
+func (s *pairView) probeInterval() time.Duration {
+	if s.of.p.Breaker == BreakerAtCadence {
+		return max(BreakerInterval, s.cadence.Interval())
+	}
+	return BreakerInterval
+}
+
+// pause holds the provider if the last thing it said was 429. Its next slot is
+// the earliest of its pairs', but not before that answer.
+func (v *providerView) pause(all []pairAttempt) {
+	if len(all) == 0 || all[len(all)-1].Kind != wire.KindRateLimit {
+		return
+	}
+	last := all[len(all)-1]
+	end := last.end()
+	var next time.Time
+	for _, s := range v.pairs {
+		slot := end // of a pair that was never attempted: it was due then
+		if s.ran {
+			slot = latest(s.slot, end)
+		}
+		if next.IsZero() || slot.Before(next) {
+			next = slot
+		}
+	}
+	v.hold = latest(next.Add(RateLimitPause), end.Add(obeyed(last.RetryAfter)))
+}
+
+// settle says when the pair is due, all considered.
+func (s *pairView) settle(now time.Time) {
+	s.ready = s.slot
+	if !s.ran {
+		s.ready = now
+	}
+	s.ready = latest(s.ready, s.of.hold)
+	if s.ran && !s.probe && !s.slot.IsZero() && !s.ready.After(now) {
+		s.missed = s.cadence.Slots(s.pair, s.ready, now)
+	}
+}
+
+// skip says why a pair is not due at now; ok is false if it is due.
+func (s *pairView) skip(now time.Time, opts Options) (skip Skip, ok bool) {
+	skip = Skip{Pair: s.pair, Until: s.ready}
+	held := s.of.hold.After(now)
+	switch {
+	case opts.Only != nil && !opts.Only(s.pair):
+		return Skip{Pair: s.pair, Code: SkipNotSelected, Why: "not selected"}, true
+	case held && s.ready.Equal(s.of.hold):
+		skip.Code = SkipRateLimit
+		skip.Why = fmt.Sprintf("%s answered 429: paused until %s", s.of.p.PublicName(), clockTime(s.ready, now))
+		return skip, true
+	case opts.Force && !held:
+		s.ready = now
+		return skip, false
+	case s.ran && s.slot.IsZero(): // a cron expression without a future
+		return Skip{Pair: s.pair, Code: SkipNotDue, Why: "its cadence has no slot any more"}, true
+	case !s.ready.After(now):
+		return skip, false
+	case s.probe:
+		skip.Code = SkipBreaker
+		skip.Why = fmt.Sprintf("breaker open until %s: %d failures in a row, the last %s", clockTime(s.ready, now), s.failures, s.last.Kind)
+	default:
+		skip.Code = SkipNotDue
+		skip.Why = fmt.Sprintf("next slot %s: %s, last ran %s ago", clockTime(s.ready, now), s.every(), words(now.Sub(s.last.StartedAt)))
+	}
+	return skip, true
+}
+
+// why says in words why the pair is due.
+func (s *pairView) why(now time.Time) string {
+	if !s.ran {
+		return "never measured: " + s.every()
+	}
+	overdue := now.Sub(s.ready)
+	ago := "last ran " + words(now.Sub(s.last.StartedAt)) + " ago"
+	text := words(overdue) + " overdue: "
+	if overdue < time.Second {
+		text = "due: "
+	}
+	if s.probe {
+		return fmt.Sprintf("%sprobe after %d failures in a row, every %s until a success, %s",
+			text, s.failures, words(s.probeInterval()), ago)
+	}
+	text += s.every() + ", " + ago
+	switch {
+	case s.missed == 1:
+		text += ", 1 slot missed"
+	case s.missed > 1:
+		text += fmt.Sprintf(", %d slots missed", s.missed)
+	}
+	return text
+}
+
+func (s *pairView) every() string {
+	if s.cadence.cron != nil {
+		return "at " + s.cadence.String()
+	}
+	if s.cadence.every != s.asked.every {
+		return fmt.Sprintf("every %s (%s, stretched by the budget)", words(s.cadence.every), words(s.asked.every))
+	}
+	return "every " + words(s.cadence.every)
+}
+
+func (v *providerView) lane() string {
+	if v.p.OwnLane {
+		return v.p.PublicName()
+	}
+	return SharedLane
+}
+
+// costOf is what an attempt cost; 0 where the price or the counts are unknown.
+func (v *providerView) costOf(a pairAttempt) float64 {
+	price := v.prices[a.pair]
+	if price == nil || !a.Input.Known || !a.Output.Known {
+		return 0
+	}
+	return (float64(a.Input.N)*price.Input + float64(a.Output.N)*price.Output) / 1e6
+}
+
+func tokensOf(a Attempt) int64 {
+	var n int64
+	if a.Input.Known {
+		n += a.Input.N
+	}
+	if a.Output.Known {
+		n += a.Output.N
+	}
+	return n
+}
+
+// overBudget says why one more request of the pair is more than the budget
+// allows, and when it will not be; "" if it is allowed.
+func (v *providerView) overBudget(s *pairView) (why string, until time.Time) {
+	b := v.p.Budget
+	if b.RequestsPerDay > 0 && v.use.Requests+1 > b.RequestsPerDay {
+		excess := float64(v.use.Requests + 1 - b.RequestsPerDay)
+		return fmt.Sprintf("%d of %d requests in 24 hours are used", v.use.Requests, b.RequestsPerDay),
+			v.freed(day, excess, func(pairAttempt) float64 { return 1 })
+	}
+	if b.USDPerMonth > 0 && v.use.USD+s.usd > b.USDPerMonth {
+		return fmt.Sprintf("$%.2f of $%g in 30 days are used", v.use.USD, b.USDPerMonth),
+			v.freed(month, v.use.USD+s.usd-b.USDPerMonth, v.costOf)
+	}
+	if tokens := int64(s.input + s.output); b.TokensPerMonth > 0 && v.use.Tokens+tokens > b.TokensPerMonth {
+		return fmt.Sprintf("%d of %d tokens in 30 days are used", v.use.Tokens, b.TokensPerMonth),
+			v.freed(month, float64(v.use.Tokens+tokens-b.TokensPerMonth), func(a pairAttempt) float64 {
+				return float64(tokensOf(a.Attempt))
+			})
+	}
+	return "", time.Time{}
+}
+
+// freed is when so much of what was used is older than the span; zero if that
+// is not known, as when one request alone is over the budget.
+func (v *providerView) freed(span time.Duration, excess float64, weight func(pairAttempt) float64) time.Time {
+	for _, a := range v.recent {
+		if !a.StartedAt.After(v.now.Add(-span)) {
+			continue
+		}
+		if excess -= weight(a); excess <= 0 {
+			return a.StartedAt.Add(span)
+		}
+	}
+	return time.Time{}
+}
+
+// spend counts a request that is about to be sent as used.
+func (v *providerView) spend(s *pairView) {
+	v.use.Requests++
+	v.use.USD += s.usd
+	v.use.Tokens += int64(s.input + s.output)
+}
+
+// end is when an attempt ended.
+func (a Attempt) end() time.Time { return a.StartedAt.Add(a.Duration) }
+
+// obeyed bounds a Retry-After, which a provider may set to years.
+func obeyed(d time.Duration) time.Duration { return min(max(d, 0), MaxRetryAfter) }
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func attemptsOf(list []pairAttempt) []Attempt {
+	out := make([]Attempt, len(list))
+	for i := range list {
+		out[i] = list[i].Attempt
+	}
+	return out
+}
+
+func medianDuration(attempts []Attempt, unknown time.Duration) time.Duration {
+	d := make([]float64, 0, len(attempts))
+	for _, a := range attempts {
+		if a.Duration > 0 {
+			d = append(d, float64(a.Duration))
+		}
+	}
+	return time.Duration(median(d, float64(unknown)))
+}
+
+// median is the R-7 median, or unknown if there is nothing to take it of.
+func median(x []float64, unknown float64) float64 {
+	if len(x) == 0 {
+		return unknown
+	}
+	slices.Sort(x)
+	m := len(x) / 2
+	if len(x)%2 == 1 {
+		return x[m]
+	}
+	return (x[m-1] + x[m]) / 2
+}
+
+// words writes a span for people, in at most two units: 45 s, 12 min, 3 h 5 min.
+func words(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", max(d, 0)/time.Second)
+	}
+	units := []struct {
+		size time.Duration
+		name string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "min"}}
+	var parts []string
+	for _, u := range units {
+		if n := d / u.size; n > 0 && len(parts) < 2 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.size
+		} else if len(parts) > 0 {
+			break
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// clockTime writes an instant for people, with the date unless it is within a
+// day of now.
+func clockTime(t, now time.Time) string {
+	if t.Sub(now).Abs() < day {
+		return t.UTC().Format("15:04 UTC")
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
