@@ -1,3 +1,19 @@
+// Package rollup turns samples into everything that is published about a series.
+// It is pure: no clock, network or database, and equal input gives equal output.
+//
+//   - [Summarize] digests an hour or a day into a [Bucket], which is kept for
+//     ever; a [Total] adds buckets up.
+//   - [FindFaults] finds when our own connection failed, among all series.
+//   - A [Track] is one series made ready: [NewTrack] evaluates the per-sample
+//     formulas once, so that its samples can be let go.
+//   - [Track.Summarize] digests one [Window] of a track; [Track.Line],
+//     [Track.Strip], [Track.HourOfWeek], [Track.Spectrum] and [Track.Anatomy]
+//     are what its charts show.
+//   - [NewBoard] ranks the summaries of many tracks by their [Score];
+//     [Compare] holds two against each other.
+//   - [Detect] finds what changed, once for each day.
+//
+// A number that cannot be given carries the reason instead; see [Estimate].
 package rollup
 
 import (
