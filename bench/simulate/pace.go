@@ -15,7 +15,7 @@ type pacer struct {
 const (
 	spinFrom  = time.Millisecond       // a timer may be this late: the rest is waited for in small steps
 	spinOnly  = 100 * time.Microsecond // a short sleep may be this late: the rest is spun
-	spinBound = 1 << 20                // turns, so that a clock that stands still (as in a test bubble) ends the spin
+	spinBound = 1 << 16                // turns, so that a clock that stands still, as in a test bubble, ends the spin
 )
 
 func newPacer(precise bool) *pacer {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A format is one wire format, as the server needs it.
@@ -300,7 +301,7 @@ func (s Split) at(frame []byte) int {
 	}
 	switch s {
 	case SplitRune:
-		if i := bytes.IndexFunc(frame, func(r rune) bool { return r >= 0x80 }); i >= 0 {
+		if i := bytes.IndexFunc(frame, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
 			return i + 1
 		}
 		return len(frame) / 2

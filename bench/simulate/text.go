@@ -24,7 +24,7 @@ var (
 type text struct {
 	s         string
 	ends      []int // offset just past each token
-	sentences []int // ordinal of each sentence's first token
+	sentences []int // ordinal of the first token of each sentence
 }
 
 const maxWord = 8 // characters in one token of a word
@@ -56,7 +56,7 @@ func cut(s string) *text {
 			j += size
 		}
 		t.ends = append(t.ends, j)
-		if r == '.' {
+		if r == '.' && j < len(t.s) && t.s[j] == ' ' {
 			t.sentences = append(t.sentences, len(t.ends))
 		}
 		i = j

@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -165,7 +166,11 @@ func (s Shape) generate(t *Timeline, rng *rand.Rand) []Step {
 			if made <= stall && stall < made+k {
 				at += s.StallFor
 			}
-			steps = append(steps, Step{Kind: kind, Made: at, Due: at, Tokens: k, Text: from.next(k)})
+			s := from.next(k)
+			if made == 0 {
+				s = strings.TrimPrefix(s, " ") // no text begins with a space
+			}
+			steps = append(steps, Step{Kind: kind, Made: at, Due: at, Tokens: k, Text: s})
 			made += k
 		}
 	}
