@@ -64,6 +64,10 @@ type Model struct {
 	SizeClass   string // small, medium, large; "": unknown
 	Price       *Price // nil: unknown
 	Discovered  bool   // found in the provider's list, not in its file
+
+	// CatalogProtocol is the wire format by models.dev. It counts if neither
+	// the model nor a wires rule names one.
+	CatalogProtocol string
 }
 
 // A Dialect is how an endpoint wants to be spoken to. What it leaves empty is
@@ -219,9 +223,9 @@ func (p *Provider) variables() []string {
 }
 
 // DialectOf returns how a model is spoken to: its own dialect over the first
-// wires rule that matches over the provider's.
+// wires rule that matches over the catalogue's over the provider's.
 func (p *Provider) DialectOf(m *Model) Dialect {
-	wider := p.Dialect
+	wider := Dialect{Protocol: m.CatalogProtocol}.over(p.Dialect)
 	for _, rule := range p.Wires {
 		if globMatch(rule.Match, m.ID) {
 			wider = rule.Dialect.over(wider)
