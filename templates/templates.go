@@ -14,7 +14,7 @@ import (
 
 //go:generate sh assets/echarts/build.sh
 
-//go:embed *.tmpl assets/*.css
+//go:embed *.tmpl assets/*.css assets/*.js assets/*.svg assets/*.txt
 var files embed.FS
 
 // Files holds the templates at its root and what is published as it stands

@@ -70,6 +70,9 @@ func (a Arrival) SVG() template.HTML {
 
 	var flags []flag
 	var stalls pen
+	if b := a.First; b.To > b.From && b.From >= 0 {
+		flags = append(flags, flag{x: x(b.To), line: "edge", class: "wt", label: b.Label})
+	}
 	for _, b := range a.Stalls {
 		if b.To > b.From && b.From >= 0 {
 			flags = append(flags, flag{x: x(b.From), line: "edge", class: "ev", label: b.Label})
@@ -135,22 +138,13 @@ func (a Arrival) rug(f *frame, x func(time.Duration) float64) {
 	f.c.path("rug", p.String(), "")
 }
 
-// first draws the wait as a thick line on the axis. Its words stand above the
-// line, where the curve has not begun, or after it in a second line of sight.
+// first draws the wait as a thick line on the axis.
 func (a Arrival) first(f *frame, x func(time.Duration) float64) {
 	if a.First.To <= a.First.From || a.First.From < 0 {
 		return
 	}
-	text := f.c.size.Text
 	var p pen
 	p.move(x(a.First.From), f.bottom)
 	p.line(x(a.First.To), f.bottom)
 	f.c.path("wait", p.String(), "")
-	label := clip(a.First.Label, 32)
-	at, y := x(a.First.From)+text*.3, f.bottom-text*.6
-	if at+widthOf(label, text) > x(a.First.To) {
-		// Too long to stand over the wait: lift it above the early curve.
-		y = f.bottom - min(text*3, (f.bottom-f.top)*.6)
-	}
-	f.c.text("wt", at, y, start, label)
 }

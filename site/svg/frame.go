@@ -126,8 +126,10 @@ type flag struct {
 	line, class string // CSS classes of the line and of the text
 	label       string
 	row         int
-	right       bool // text stands to the left of the line
-	hidden      bool
+	side        anchor  // of the text at tx: start to the right of its line
+	tx          float64 // where the text is anchored
+	over        bool    // the text stands on top of its line
+	hidden      bool    // no room: the line stays
 }
 
 // layFlags puts each label beside its line in the first of three rows where it
@@ -151,11 +153,14 @@ next:
 		for row := range free {
 			switch {
 			case f.x >= free[row] && f.x+w <= right:
-				f.right = false
+				f.side, f.tx = start, f.x+text*.4
 				free[row] = f.x + w
 			case f.x-w >= free[row]:
-				f.right = true
+				f.side, f.tx = end, f.x-text*.4
 				free[row] = f.x + text*.4
+			case w <= right-free[row]:
+				f.side, f.tx, f.over = end, right, true
+				free[row] = right
 			default:
 				continue
 			}
@@ -167,29 +172,24 @@ next:
 	return rows
 }
 
-// drawFlags draws lines from the top of the drawing to the bottom of the frame.
+// drawFlags draws lines from the labels down to the bottom of the frame.
 func (f *frame) drawFlags(flags []flag) {
 	text := f.c.size.Text
 	for _, g := range flags {
-		y := 2.0
-		if !g.hidden {
-			y += float64(g.row) * text * 1.35
+		label, title := 2+float64(g.row)*text*1.35, ""
+		top := label
+		switch {
+		case g.hidden:
+			top, title = f.top, g.label
+		case g.over:
+			top += text * 1.1
 		}
 		var p pen
-		p.move(g.x, y)
+		p.move(g.x, top)
 		p.line(g.x, f.bottom)
-		title := ""
-		if g.hidden {
-			title = g.label
-		}
 		f.c.path(g.line, p.String(), title)
-		if g.hidden {
-			continue
-		}
-		if g.right {
-			f.c.text(g.class, g.x-text*.4, y+text*.8, end, g.label)
-		} else {
-			f.c.text(g.class, g.x+text*.4, y+text*.8, start, g.label)
+		if !g.hidden {
+			f.c.text(g.class, g.tx, label+text*.8, g.side, g.label)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func (f *frame) drawTags(tags []tag) {
 func tagRoom(s Size, labels ...string) float64 {
 	wide := 0.0
 	for _, l := range labels {
-		wide = max(wide, widthOf(l, s.Text))
+		wide = max(wide, widthOf(l, s.Text)*1.1) // they are bold
 	}
 	if wide == 0 {
 		return s.Text * .6

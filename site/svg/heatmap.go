@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type Heatmap struct {
 	Titles *[7][24]string
 	Better Direction
 	Format func(float64) string // of the legend's bounds
+	Unit   string               // written after the last bound
 }
 
 // A Direction says which end of a scale is the good one.
@@ -145,7 +147,7 @@ func (h Heatmap) legend(c *canvas, bounds []float64, left, y float64) {
 		if l := clip(format(bounds[1]), 12); l != label {
 			label += " to " + l
 		}
-		c.text("", x, base, start, label)
+		c.text("", x, base, start, strings.TrimSpace(label+" "+clip(h.Unit, 16)))
 		x += w
 	} else {
 		for i := range steps {
@@ -163,10 +165,10 @@ func (h Heatmap) legend(c *canvas, bounds []float64, left, y float64) {
 		if h.Better == Lower {
 			last = bounds[0]
 		}
-		c.text("", x, base, start, clip(format(last), 8))
+		c.text("", x, base, start, strings.TrimSpace(clip(format(last), 8)+" "+clip(h.Unit, 16)))
 	}
 	var p pen
-	x += s.Text * 4
+	x = max(x+s.Text*.5, s.W-widthOf("no sample", s.Text)-side*2)
 	p.rect(x+.5, y+.5, side*1.4, side-1)
 	c.path("n", p.String(), "")
 	c.text("", x+side*1.4+s.Text*.5, y+side*.9, start, "no sample")

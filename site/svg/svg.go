@@ -45,10 +45,10 @@ const (
 )
 
 // Wide is the size of a chart across the page, hidden on a phone.
-func Wide(h float64) Size { return Size{W: 1040, H: h, Text: 13, on: wideScreen} }
+func Wide(h float64) Size { return Size{W: 1120, H: h, Text: 13, on: wideScreen} }
 
-// Half is the size of a chart in one of two columns, shown on every screen.
-func Half(h float64) Size { return Size{W: 480, H: h, Text: 13} }
+// Half is the size of a chart in one of two columns, hidden on a phone.
+func Half(h float64) Size { return Size{W: 560, H: h, Text: 13, on: wideScreen} }
 
 // Phone is the size of a chart on a phone, hidden on wider screens. Its units
 // are CSS pixels on a screen 390 pixels wide.
