@@ -44,7 +44,7 @@ const (
 	DetailRefusal         Detail = "refusal"           // the model refused, and said nothing else
 	DetailContentFilter   Detail = "content_filter"    // prompt or answer was blocked by a filter
 	DetailToolCall        Detail = "tool_call"         // complete, but only with a tool call
-	DetailEmptyBody       Detail = "empty_body"        // not one byte of content
+	DetailEmptyBody       Detail = "empty_body"        // the body ended before its first event
 	DetailHTML            Detail = "html"              // a web page, as proxies and captive portals send
 	DetailNonStreaming    Detail = "non_streaming"     // one JSON answer instead of a stream
 	DetailForeign         Detail = "foreign"           // not in the format asked for

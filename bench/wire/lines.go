@@ -9,14 +9,14 @@ import (
 // offset of each. Its answers depend on the bytes alone, never on how the reads
 // split them: a CR at the end of a read waits for the byte after it.
 type lines struct {
-	r        io.Reader
-	maxLine  int
-	maxBody  int64
-	buf      []byte // buf[start:] is not yet returned
-	start    int
-	lf, cr   finder
-	base     int64 // offset in the body of buf[0]
-	err      error // what ended the reading
+	r       io.Reader
+	maxLine int
+	maxBody int64
+	buf     []byte // buf[start:] is not yet returned
+	start   int
+	lf, cr  finder
+	base    int64 // offset in the body of buf[0]
+	err     error // what ended the reading
 }
 
 const (

@@ -186,7 +186,9 @@ func (s *sse) take(line []byte, end int64) (f frame, ok bool, err error) {
 		return frame{kind: frameError, data: value, end: end}, true, nil
 	case "id", "retry":
 	default:
-		s.junk = true
+		if !bytes.HasPrefix([]byte("event"), line) && !bytes.HasPrefix([]byte("data"), line) { // else cut off
+			s.junk = true
+		}
 	}
 	return frame{}, false, nil
 }

@@ -116,14 +116,14 @@ type Event struct {
 	Refused   bool   // refusal text arrived
 	Tool      bool   // a tool call or its arguments arrived
 
-	Hidden    bool   // a block of reasoning arrived that cannot be read
-	Broken    bool   // the data is no JSON, or was cut off; only Index and End are set
+	Hidden bool // a block of reasoning arrived that cannot be read
+	Broken bool // the data is no JSON, or was cut off; only Index and End are set
 
-	Finish string   // raw finish reason, as index.tsv spells it ("stop", "incomplete:max_output_tokens", "blocked:SAFETY")
-	Last   bool     // an end marker: [DONE], message_stop, response.completed, done:true
-	Complete bool   // with this frame the answer is complete: a finish reason or [DONE] (chat), a finish reason (gemini), the end marker elsewhere
-	Usage  Usage    // what this frame tells of usage; zero where it tells nothing
-	Fail   *Failure // the provider's own error report inside the stream
+	Finish   string   // raw finish reason, as index.tsv spells it ("stop", "incomplete:max_output_tokens", "blocked:SAFETY")
+	Last     bool     // an end marker: [DONE], message_stop, response.completed, done:true
+	Complete bool     // with this frame the answer is complete: a finish reason or [DONE] (chat), a finish reason (gemini), the end marker elsewhere
+	Usage    Usage    // what this frame tells of usage; zero where it tells nothing
+	Fail     *Failure // the provider's own error report inside the stream
 
 	Model   string       // model the provider says it served
 	Backend string       // who served it, where told (OpenRouter's provider)
