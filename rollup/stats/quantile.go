@@ -31,7 +31,9 @@ import (
 // Source: Hyndman and Fan, "Sample Quantiles in Statistical Packages", The
 // American Statistician 50(4), 1996.
 func Quantile(values []float64, q float64) (float64, bool) {
-	return QuantileSorted(slices.Sorted(slices.Values(values)), q)
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return QuantileSorted(sorted, q)
 }
 
 // QuantileSorted is [Quantile] for values already in ascending order, as
@@ -91,7 +93,8 @@ func CensoredQuantile(values []float64, timeouts int, limit, q float64) (Censore
 	if timeouts < 0 || n == 0 || !(q >= 0 && q <= 1) {
 		return Censored{}, false
 	}
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
 	if len(sorted) > 0 && math.IsNaN(sorted[0]) {
 		return Censored{}, false
 	}

@@ -238,7 +238,7 @@ func watch(e endpoint, rng *rand.Rand, length, step int, factor float64) (alarms
 // TestAlarmsOverTwoYears lets pairs that never change run for two years each.
 func TestAlarmsOverTwoYears(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates some 2.5 million runs")
+		t.Skip("simulates some 1.7 million runs")
 	}
 	quiet := roughEndpoint
 	quiet.daily, quiet.hourly, quiet.rough = 0.02, 0.03, false
@@ -248,7 +248,7 @@ func TestAlarmsOverTwoYears(t *testing.T) {
 		limit float64 // alarms per pair-year
 	}{{"quiet", quiet, 0.2}, {"rough", roughEndpoint, 0.64}} {
 		t.Run(tt.name, func(t *testing.T) {
-			const pairs, years = 6, 2
+			const pairs, years = 4, 2
 			rng := rand.New(rand.NewPCG(41, 42))
 			alarms := 0
 			for range pairs {
