@@ -68,17 +68,17 @@ func (a Arrival) SVG() template.HTML {
 	f.left = y.room(s.Text)
 	x := func(d time.Duration) float64 { return xs.in(d.Seconds(), f.left, f.right) }
 
-	var flags []flag
+	var pennants []pennant
 	var stalls pen
 	if b := a.First; b.To > b.From && b.From >= 0 {
-		flags = append(flags, flag{x: x(b.To), line: "edge", class: "wt", label: b.Label})
+		pennants = append(pennants, pennant{x: x(b.To), line: "edge", class: "wt", label: b.Label})
 	}
 	for _, b := range a.Stalls {
 		if b.To > b.From && b.From >= 0 {
-			flags = append(flags, flag{x: x(b.From), line: "edge", class: "ev", label: b.Label})
+			pennants = append(pennants, pennant{x: x(b.From), line: "edge", class: "ev", label: b.Label})
 		}
 	}
-	f.top += float64(layFlags(flags, s.Text, f.left, s.W)) * s.Text * 1.35
+	f.top += float64(layPennants(pennants, s.Text, f.left, s.W)) * s.Text * 1.35
 	for _, b := range a.Stalls {
 		if b.To > b.From && b.From >= 0 {
 			stalls.rect(x(b.From), f.top, max(x(b.To)-x(b.From), .5), f.bottom-f.top)
@@ -112,7 +112,7 @@ func (a Arrival) SVG() template.HTML {
 		a.rug(&f, x)
 	}
 	a.first(&f, x)
-	f.drawFlags(flags)
+	f.drawPennants(pennants)
 	f.drawTags(tags)
 	return c.close()
 }

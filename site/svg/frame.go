@@ -120,8 +120,8 @@ type Event struct {
 	Label string // may be empty
 }
 
-// A flag is a label that hangs on a vertical line.
-type flag struct {
+// A pennant is a label that hangs on a vertical line.
+type pennant struct {
 	x           float64
 	line, class string // CSS classes of the line and of the text
 	label       string
@@ -132,18 +132,18 @@ type flag struct {
 	hidden      bool    // no room: the line stays
 }
 
-// layFlags puts each label beside its line in the first of three rows where it
+// layPennants puts each label beside its line in the first of three rows where it
 // fits; the lines of labels that fit nowhere stay. It returns the rows used.
-func layFlags(flags []flag, text, left, right float64) int {
-	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(a.x, b.x) })
+func layPennants(pennants []pennant, text, left, right float64) int {
+	slices.SortStableFunc(pennants, func(a, b pennant) int { return cmp.Compare(a.x, b.x) })
 	var free [3]float64
 	for i := range free {
 		free[i] = left
 	}
 	rows := 0
 next:
-	for i := range flags {
-		f := &flags[i]
+	for i := range pennants {
+		f := &pennants[i]
 		f.hidden = true
 		if f.label == "" {
 			continue
@@ -172,10 +172,10 @@ next:
 	return rows
 }
 
-// drawFlags draws lines from the labels down to the bottom of the frame.
-func (f *frame) drawFlags(flags []flag) {
+// drawPennants draws lines from the labels down to the bottom of the frame.
+func (f *frame) drawPennants(pennants []pennant) {
 	text := f.c.size.Text
-	for _, g := range flags {
+	for _, g := range pennants {
 		label, title := 2+float64(g.row)*text*1.35, ""
 		top := label
 		switch {

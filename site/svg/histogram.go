@@ -58,8 +58,8 @@ func (h Histogram) SVG() template.HTML {
 	if h.Over > 0 {
 		f.right -= s.Text * 3.5
 	}
-	flags := quantileFlags(&f, scale, h.Marks)
-	f.top += float64(layFlags(flags, s.Text, f.left, s.W)) * s.Text * 1.35
+	pennants := quantilePennants(&f, scale, h.Marks)
+	f.top += float64(layPennants(pennants, s.Text, f.left, s.W)) * s.Text * 1.35
 
 	type bar struct{ x, w, dense float64 }
 	var bars []bar
@@ -85,7 +85,7 @@ func (h Histogram) SVG() template.HTML {
 	}
 	f.baseline()
 	f.xAxis(scale, h.Format, false)
-	f.drawFlags(flags)
+	f.drawPennants(pennants)
 	return c.close()
 }
 
@@ -110,14 +110,14 @@ func (f *frame) baseline() {
 	f.c.path("tick", p.String(), "")
 }
 
-func quantileFlags(f *frame, s Scale, marks []Quantile) []flag {
-	var flags []flag
+func quantilePennants(f *frame, s Scale, marks []Quantile) []pennant {
+	var pennants []pennant
 	for _, m := range marks {
 		if s.can(m.At) && s.frac(m.At) >= 0 && s.frac(m.At) <= 1 {
-			flags = append(flags, flag{x: s.in(m.At, f.left, f.right), line: "event", class: "ev", label: m.Label})
+			pennants = append(pennants, pennant{x: s.in(m.At, f.left, f.right), line: "event", class: "ev", label: m.Label})
 		}
 	}
-	return flags
+	return pennants
 }
 
 // Dots shows each of a few values: where a histogram would pretend to a shape,
@@ -144,8 +144,8 @@ func (d Dots) SVG() template.HTML {
 	}
 	c := newCanvas("chart dots", s, d.Label)
 	f := frame{c: c, left: s.Text * .5, right: s.W - s.Text, top: s.Text * .5, bottom: s.H - s.Text*2}
-	flags := quantileFlags(&f, scale, d.Marks)
-	f.top += float64(layFlags(flags, s.Text, f.left, s.W)) * s.Text * 1.35
+	pennants := quantilePennants(&f, scale, d.Marks)
+	f.top += float64(layPennants(pennants, s.Text, f.left, s.W)) * s.Text * 1.35
 
 	const wide = 7 // of one dot
 	var values []float64
@@ -174,7 +174,7 @@ func (d Dots) SVG() template.HTML {
 	c.path("mark "+d.Hue.class(), p.String(), "")
 	f.baseline()
 	f.xAxis(scale, d.Format, false)
-	f.drawFlags(flags)
+	f.drawPennants(pennants)
 	return c.close()
 }
 

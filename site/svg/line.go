@@ -51,18 +51,18 @@ func (l Line) SVG() template.HTML {
 	y := newLadder(scale, l.Format, f.bottom-f.top, s.Text)
 	f.left = y.room(s.Text)
 
-	var flags []flag
+	var pennants []pennant
 	for _, e := range l.Events {
 		if e.At.Before(l.From) || e.At.After(l.To) {
 			continue
 		}
-		g := flag{x: f.timeX(e.At, l.From, l.To), line: "event", class: "ev", label: e.Label}
+		g := pennant{x: f.timeX(e.At, l.From, l.To), line: "event", class: "ev", label: e.Label}
 		if e.Kind == Method {
 			g.line, g.class = "meth", "mv"
 		}
-		flags = append(flags, g)
+		pennants = append(pennants, g)
 	}
-	f.top += float64(layFlags(flags, s.Text, f.left, s.W)) * s.Text * 1.35
+	f.top += float64(layPennants(pennants, s.Text, f.left, s.W)) * s.Text * 1.35
 	f.yAxis(y)
 	f.timeAxis(l.From, l.To)
 
@@ -110,7 +110,7 @@ func (l Line) SVG() template.HTML {
 	for _, p := range paths {
 		c.path("ln "+p.class, p.line, "")
 	}
-	f.drawFlags(flags)
+	f.drawPennants(pennants)
 	f.drawTags(tags)
 	return c.close()
 }

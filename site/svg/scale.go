@@ -162,8 +162,11 @@ func niceStep(v float64) float64 {
 // Plain formats a tick: at most six digits, thousands grouped.
 func Plain(v float64) string {
 	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if strings.Contains(s, "e") || math.Abs(v) < 1000 {
+	if size := math.Abs(v); size < 1000 || size >= 1e9 {
 		return s
+	}
+	if strings.Contains(s, "e") {
+		s = strconv.FormatFloat(math.Round(v/1000)*1000, 'f', 0, 64)
 	}
 	whole, frac, _ := strings.Cut(s, ".")
 	sign := ""
