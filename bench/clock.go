@@ -13,9 +13,10 @@ type reading struct {
 // kernel's stamps.
 type clock func() reading
 
-// newClock returns the machine's clock, its monotonic origin now.
+// newClock returns the machine's clock. Its monotonic origin is a second ago, so
+// that 0 is free for instants that did not happen.
 func newClock() clock {
-	origin := time.Now()
+	origin := time.Now().Add(-time.Second)
 	return func() reading {
 		now := time.Now()
 		return reading{mono: now.Sub(origin), wall: time.Duration(now.UnixNano())}

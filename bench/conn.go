@@ -21,20 +21,32 @@ type stamp struct {
 type stampedConn struct {
 	net.Conn
 	clock clock
-	kern  *kernelReader // nil: user stamps only
+	kern  wallReader // nil: user stamps only
 	walls *wallMap
 	last  stamp
+}
+
+// A wallReader reads a socket and tells when the kernel had the newest byte
+// that it returns, by the wall clock; 0 is not told. It is a [kernelReader].
+type wallReader interface {
+	read(p []byte) (n int, wall time.Duration, err error)
 }
 
 // stampConn returns c with its reads stamped; by the kernel too, if it gives
 // stamps and they are wanted.
 func stampConn(c net.Conn, clk clock, kernel bool) *stampedConn {
 	s := &stampedConn{Conn: c, clock: clk}
-	if kernel {
-		if s.kern = newKernelReader(c); s.kern != nil {
-			s.walls = newWallMap(clk)
-		}
+	if !kernel {
+		return s
 	}
+	if r, ok := c.(wallReader); ok {
+		s.kern = r
+	} else if k := newKernelReader(c); k != nil {
+		s.kern = k
+	} else {
+		return s
+	}
+	s.walls = newWallMap(clk)
 	return s
 }
 

@@ -154,9 +154,6 @@ func (m *Meter) record(ctx context.Context, r Run, obs Observer) Recording {
 		return x.rec
 	}
 	req.Header.Set("Accept-Encoding", "identity")
-	if req.Header.Get("User-Agent") == "" {
-		req.Header.Set("User-Agent", UserAgent)
-	}
 	if obs.Event != nil {
 		x.live = newLiveBody()
 		done := make(chan struct{})
@@ -177,9 +174,6 @@ func (m *Meter) record(ctx context.Context, r Run, obs Observer) Recording {
 	x.rec.Load = readLoad().since(before, x.clock().mono-start.mono)
 	return x.rec
 }
-
-// UserAgent names us to a provider.
-const UserAgent = "streamgauge/1 (+https://github.com/streamgauge/streamgauge)"
 
 // run connects, sends and receives. What fails is noted in x.
 func (m *Meter) run(ctx context.Context, x *exchange, req *http.Request, start time.Duration) {
