@@ -31,6 +31,8 @@ const (
 
 	// ModelsDevURL is where models.dev publishes prices and wire formats.
 	ModelsDevURL = "https://models.dev/api.json"
+
+	listUserAgent = "streamgauge (+https://github.com/streamgauge/streamgauge)"
 )
 
 // A Lister reads model lists and prices. It retries, as nothing it does is
@@ -182,7 +184,7 @@ func (p *Provider) listHeader(x *expander, base, address string) http.Header {
 	for k, v := range x.expandMap(p.Headers) {
 		h.Set(k, v)
 	}
-	h.Set("User-Agent", UserAgent)
+	h.Set("User-Agent", listUserAgent)
 	h.Set("Accept", "application/json")
 	if p.Discover.Format == ListAnthropic {
 		h.Set("Anthropic-Version", "2023-06-01")
@@ -288,7 +290,7 @@ func (l *Lister) Facts(ctx context.Context, providers []string, cached FactSheet
 			etag = "" // a provider was added since
 		}
 	}
-	header := http.Header{"User-Agent": {UserAgent}, "Accept": {"application/json"}}
+	header := http.Header{"User-Agent": {listUserAgent}, "Accept": {"application/json"}}
 	body, tag, err := l.get(ctx, l.modelsDev, header, etag)
 	if errors.Is(err, errNotModified) {
 		return cached, nil

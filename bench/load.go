@@ -144,23 +144,40 @@ func (l *providerFile) dialect(known fields, d *Dialect) {
 	known["cap_field"] = l.setText(&d.CapField, "cap_field", checkIdentifier)
 	known["stream_options"] = l.setBoolPtr(&d.StreamOptions, "stream_options")
 	known["reasoning_effort"] = l.setText(&d.ReasoningEffort, "reasoning_effort",
-		oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"))
+		oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max", "on", "off", "dynamic"))
 	known["body"] = func(n ast.Node) {
 		d.Body = map[string]any{}
 		l.each(n, "body", func(key string, k, v ast.Node) {
-			if slices.Contains(ownBodyFields(), key) {
+			value := l.value(v, "body."+key)
+			if slices.Contains(ownBodyFields(), key) || setsCap(key, value) {
 				l.errorf(k, "body must not set %q: it is part of the method", key)
 				return
 			}
-			d.Body[key] = l.value(v, "body."+key)
+			d.Body[key] = value
 		})
 	}
 }
 
 // ownBodyFields are the request fields that the method fixes.
 func ownBodyFields() []string {
-	return []string{"model", "messages", "input", "contents", "prompt", "system", "stream", "n",
-		"max_tokens", "max_completion_tokens", "max_output_tokens", "tools"}
+	return []string{"model", "messages", "input", "contents", "prompt", "system", "stream", "n", "tools"}
+}
+
+// setsCap reports whether a field is an output cap, or holds one somewhere:
+// Ollama and Gemini keep theirs inside other fields.
+func setsCap(key string, value any) bool {
+	switch key {
+	case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict":
+		return true
+	}
+	if inner, ok := value.(map[string]any); ok {
+		for k, v := range inner {
+			if setsCap(k, v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (l *providerFile) readModel(n ast.Node) {

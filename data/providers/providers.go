@@ -1,0 +1,17 @@
+// Package providers holds the provider files that the program ships with, one
+// YAML file each, and the prices that stand in for models.dev when it cannot be
+// read. A fork adds a provider with one more file and no code.
+package providers
+
+import "embed"
+
+// Files are the shipped provider files, *.yaml at the root.
+//
+//go:embed *.yaml
+var Files embed.FS
+
+// ModelsDev is a small copy of models.dev's api.json (MIT licence), with the
+// models of the shipped files alone. Its first key tells of when it is.
+//
+//go:embed models.dev.json
+var ModelsDev []byte
