@@ -39,15 +39,15 @@ type Span struct {
 func (a Arrival) SVG() template.HTML {
 	s := a.Size.norm()
 	var span time.Duration
-	most := 0.0
+	tokens := 0.0
 	for _, curve := range a.Curves {
 		for _, r := range curve.Reads {
 			if r.At >= 0 && known(r.Tokens) && r.Tokens >= 0 {
-				span, most = max(span, r.At), max(most, r.Tokens)
+				span, tokens = max(span, r.At), max(tokens, r.Tokens)
 			}
 		}
 	}
-	if span <= 0 || most <= 0 {
+	if span <= 0 || tokens <= 0 {
 		return noData("chart arrival", s, a.Label)
 	}
 	for _, b := range append([]Span{a.First}, a.Stalls...) {
@@ -63,7 +63,7 @@ func (a Arrival) SVG() template.HTML {
 	}
 	f.right = s.W - tagRoom(s, names...)
 	xs := Linear(0, span.Seconds())
-	ys := LinearOver(0, most)
+	ys := LinearOver(0, tokens)
 	y := newLadder(ys, nil, f.bottom-f.top, s.Text)
 	f.left = y.room(s.Text)
 	x := func(d time.Duration) float64 { return xs.in(d.Seconds(), f.left, f.right) }

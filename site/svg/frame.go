@@ -60,8 +60,8 @@ func (f *frame) xAxis(s Scale, format func(float64) string, rules bool) {
 		format = Plain
 	}
 	text := f.c.size.Text
-	most := max(int((f.right-f.left)/(text*4.5)), 2)
-	ticks := s.ticks(most)
+	limit := max(int((f.right-f.left)/(text*4.5)), 2)
+	ticks := s.ticks(limit)
 	var grid pen
 	free := math.Inf(-1)
 	for _, v := range ticks {

@@ -50,14 +50,14 @@ func (h Heatmap) bounds() []float64 {
 	switch {
 	case lo > hi:
 		return nil
-	case lo == hi || lo > 1e-300 && hi/lo < flat:
+	case lo == hi || lo > least && hi/lo < flat:
 		return []float64{lo, hi}
 	}
 	out := make([]float64, steps+1)
 	for i := range out {
 		f := float64(i) / steps
-		if lo > 1e-300 {
-			out[i] = lo * math.Exp(f*math.Log(hi/lo))
+		if lo > least {
+			out[i] = lo * math.Exp(f*(math.Log(hi)-math.Log(lo)))
 		} else {
 			out[i] = lo + f*(hi-lo)
 		}

@@ -41,7 +41,7 @@ func (h Histogram) SVG() template.HTML {
 	var ends []float64
 	total := 0
 	for _, b := range h.Bins {
-		if b.N > 0 && known(b.Lo) && known(b.Hi) && b.Lo < b.Hi && !(h.Log && b.Lo < 1e-300) {
+		if b.N > 0 && known(b.Lo) && known(b.Hi) && b.Lo < b.Hi && !(h.Log && b.Lo < least) {
 			ends = append(ends, b.Lo, b.Hi)
 			total += b.N
 		}
@@ -156,13 +156,13 @@ func (d Dots) SVG() template.HTML {
 	}
 	slices.Sort(values)
 	column := map[int]int{}
-	most := 0
+	tallest := 0
 	for _, v := range values {
 		k := int(scale.in(v, f.left, f.right) / wide)
 		column[k]++
-		most = max(most, column[k])
+		tallest = max(tallest, column[k])
 	}
-	rise := min(wide, (f.bottom-f.top-wide)/float64(max(most, 1)))
+	rise := min(wide, (f.bottom-f.top-wide)/float64(max(tallest, 1)))
 	clear(column)
 	var p pen
 	for _, v := range values {

@@ -44,8 +44,8 @@ func (a Axis) labelled(s Size) (at []float64, label []string) {
 	if format == nil {
 		format = Plain
 	}
-	for most := max(int(s.W/(s.Text*2)), 2); most >= 2; most-- {
-		at, label = a.Scale.ticks(most), nil
+	for limit := max(int(s.W/(s.Text*2)), 2); limit >= 2; limit-- {
+		at, label = a.Scale.ticks(limit), nil
 		free, fits := math.Inf(-1), true
 		for _, v := range at {
 			l := clip(format(v), 12)

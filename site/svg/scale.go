@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// Numbers beyond these are no measurements, and their quotients overflow.
+const (
+	most  = 1e300  // greatest magnitude that is drawn
+	least = 1e-300 // least value on a logarithmic scale
+)
+
 // A Scale maps values to places on an axis. The zero Scale maps nothing.
 type Scale struct {
 	lo, hi float64
@@ -28,7 +34,7 @@ func Linear(lo, hi float64) Scale {
 
 // Log is the logarithmic scale from lo to hi, which must be positive.
 func Log(lo, hi float64) Scale {
-	if !known(lo) || !known(hi) || lo > hi || lo < 1e-300 {
+	if !known(lo) || !known(hi) || lo > hi || lo < least {
 		return Scale{}
 	}
 	if hi/lo <= 1+1e-9 {
@@ -42,11 +48,11 @@ func Log(lo, hi float64) Scale {
 func LogOver(values ...float64) Scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
-		if known(v) && v >= 1e-300 {
+		if known(v) && v >= least {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
-	return Log(lo/1.15, hi*1.15)
+	return Log(max(lo/1.15, least), min(hi*1.15, most))
 }
 
 // LinearOver is the linear scale that shows all known values, ending on ticks.
@@ -74,35 +80,36 @@ func LinearOver(values ...float64) Scale {
 		hi = 1
 	}
 	step := niceStep((hi - lo) / 5)
-	return Linear(math.Floor(lo/step)*step, math.Ceil(hi/step)*step)
+	return Linear(max(math.Floor(lo/step)*step, -most), min(math.Ceil(hi/step)*step, most))
 }
 
 func (s Scale) ok() bool { return s.hi > s.lo }
 
 // can reports whether v has a place on the scale, inside or outside its ends.
-func (s Scale) can(v float64) bool { return known(v) && (!s.log || v >= 1e-300) }
+func (s Scale) can(v float64) bool { return known(v) && (!s.log || v >= least) }
 
 // frac is the place of v: 0 at the low end, 1 at the high end.
 func (s Scale) frac(v float64) float64 {
 	if s.log {
-		return math.Log(v/s.lo) / math.Log(s.hi/s.lo)
+		// Quotients of far values would overflow; their logarithms do not.
+		return (math.Log(v) - math.Log(s.lo)) / (math.Log(s.hi) - math.Log(s.lo))
 	}
 	return (v - s.lo) / (s.hi - s.lo)
 }
 
-// in maps v to a place between from and to, held inside by at most edge.
+// in maps v to a place between from and to, held inside them.
 func (s Scale) in(v, from, to float64) float64 {
 	return from + min(max(s.frac(v), 0), 1)*(to-from)
 }
 
-// ticks returns at most most values to label: 1-2-5 per decade on a log scale.
-func (s Scale) ticks(most int) []float64 {
-	most = max(most, 2)
+// ticks returns at most limit values to label: 1-2-5 per decade on a log scale.
+func (s Scale) ticks(limit int) []float64 {
+	limit = max(limit, 2)
 	if !s.ok() {
 		return nil
 	}
 	if !s.log {
-		return linearTicks(s.lo, s.hi, most)
+		return linearTicks(s.lo, s.hi, limit)
 	}
 	first, last := int(math.Floor(math.Log10(s.lo))), int(math.Floor(math.Log10(s.hi)))
 	for _, mantissas := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
@@ -115,13 +122,13 @@ func (s Scale) ticks(most int) []float64 {
 			}
 		}
 		if len(out) < 2 {
-			return linearTicks(s.lo, s.hi, most)
+			return linearTicks(s.lo, s.hi, limit)
 		}
-		if len(out) <= most {
+		if len(out) <= limit {
 			return out
 		}
 		if len(mantissas) == 1 {
-			stride := (len(out) + most - 1) / most
+			stride := (len(out) + limit - 1) / limit
 			var few []float64
 			for i := 0; i < len(out); i += stride {
 				few = append(few, out[i])
@@ -132,11 +139,11 @@ func (s Scale) ticks(most int) []float64 {
 	return nil
 }
 
-func linearTicks(lo, hi float64, most int) []float64 {
-	step := niceStep((hi - lo) / float64(most))
+func linearTicks(lo, hi float64, limit int) []float64 {
+	step := niceStep((hi - lo) / float64(limit))
 	for {
 		first, last := math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
-		if last-first >= float64(most) {
+		if last-first >= float64(limit) {
 			step = niceStep(step * 1.5)
 			continue
 		}
@@ -202,11 +209,11 @@ type timeTick struct {
 	label string
 }
 
-// timeTicks returns at most most ticks on round hours, days, Mondays, months
+// timeTicks returns at most limit ticks on round hours, days, Mondays, months
 // or years of UTC.
-func timeTicks(from, to time.Time, most int) []timeTick {
+func timeTicks(from, to time.Time, limit int) []timeTick {
 	from, to = from.UTC(), to.UTC()
-	most = max(most, 2)
+	limit = max(limit, 2)
 	span := to.Sub(from)
 	const day = 24 * time.Hour
 	for _, step := range []time.Duration{
@@ -214,7 +221,7 @@ func timeTicks(from, to time.Time, most int) []timeTick {
 		time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 		day, 2 * day, 7 * day, 14 * day,
 	} {
-		if span/step >= time.Duration(most) {
+		if span/step >= time.Duration(limit) {
 			continue
 		}
 		// Truncate counts from a Monday, so weeks begin on Mondays.
@@ -232,7 +239,7 @@ func timeTicks(from, to time.Time, most int) []timeTick {
 		return out
 	}
 	for _, months := range []int{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400} {
-		if span/(30*day) >= time.Duration(most*months) {
+		if span/(30*day) >= time.Duration(limit*months) {
 			continue
 		}
 		var out []timeTick

@@ -56,11 +56,11 @@ func Phone(h float64) Size { return Size{W: 358, H: h, Text: 12.5, on: phoneScre
 
 // norm replaces what cannot be drawn: a size must be positive and of this world.
 func (s Size) norm() Size {
-	fix := func(v, otherwise, least, most float64) float64 {
+	fix := func(v, otherwise, low, high float64) float64 {
 		if !(v > 0) || v > 1e5 {
 			return otherwise
 		}
-		return min(max(v, least), most)
+		return min(max(v, low), high)
 	}
 	s.W = fix(s.W, 960, 16, 1e5)
 	s.H = fix(s.H, 240, 8, 1e5)
@@ -105,7 +105,7 @@ func (h Hue) class() string {
 }
 
 // known reports whether v is a number that can be drawn.
-func known(v float64) bool { return math.Abs(v) <= 1e300 }
+func known(v float64) bool { return math.Abs(v) <= most }
 
 // A canvas collects the markup of one drawing.
 type canvas struct {
