@@ -1,6 +1,10 @@
 package simulate
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // machineNano reads CLOCK_MONOTONIC.
 func machineNano() (int64, bool) {
@@ -9,4 +13,11 @@ func machineNano() (int64, bool) {
 		return 0, false
 	}
 	return ts.Nano(), true
+}
+
+// nap sleeps for about d, or less if a signal comes. It holds its thread, so d
+// should be short.
+func nap(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	unix.Nanosleep(&ts, nil) // the caller looks at the clock again
 }

@@ -12,10 +12,14 @@ type pacer struct {
 	timer   *time.Timer
 }
 
+// Note: a Go timer rounds a wait under a millisecond up to one when the process
+// is otherwise idle (the runtime waits in epoll_wait, in whole milliseconds), so
+// the last stretch is left to the kernel's own sleep where there is one, and the
+// last of that is spun. Small Go sleeps were tried: half a millisecond late.
 const (
-	spinFrom  = time.Millisecond       // a timer may be this late: the rest is waited for in small steps
-	spinOnly  = 100 * time.Microsecond // a short sleep may be this late: the rest is spun
-	spinBound = 1 << 16                // turns, so that a clock that stands still, as in a test bubble, ends the spin
+	napFrom   = 1500 * time.Microsecond // from here a timer is too coarse
+	spinFrom  = 120 * time.Microsecond  // from here the kernel's sleep is
+	spinBound = 1 << 16                 // turns, so that a clock that stands still, as in a test bubble, ends the spin
 )
 
 func newPacer(precise bool) *pacer {
@@ -25,17 +29,17 @@ func newPacer(precise bool) *pacer {
 }
 
 // wait returns at due, or at once if that is past, with nil; or with ctx's
-// error once ctx is done. A precise pacer spends up to a millisecond of CPU
-// time, yielding, to be within microseconds of due.
+// error once ctx is done. A precise pacer spends up to spinFrom of CPU time,
+// yielding, to be within microseconds of due on an idle machine.
 func (p *pacer) wait(ctx context.Context, due time.Time) error {
 	if !p.precise {
 		return p.sleep(ctx, time.Until(due))
 	}
-	if err := p.sleep(ctx, time.Until(due)-spinFrom); err != nil {
+	if err := p.sleep(ctx, time.Until(due)-napFrom); err != nil {
 		return err
 	}
-	for d := time.Until(due); d > spinOnly; d = time.Until(due) {
-		time.Sleep(min(d-spinOnly, spinOnly))
+	if d := time.Until(due) - spinFrom; d > 0 {
+		nap(d)
 	}
 	for range spinBound {
 		if time.Until(due) <= 0 {
