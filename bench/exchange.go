@@ -90,7 +90,7 @@ func (x *exchange) receive(ctx context.Context, conn net.Conn, sock *stampedConn
 // with the bytes of the body that came in the same read.
 func (x *exchange) readHead(conn net.Conn, sock *stampedConn, req *http.Request) (*http.Response, []byte, error) {
 	var head []byte
-	searched := 0
+	searched, total := 0, 0
 	for {
 		if end := headEnd(head, searched); end > 0 {
 			resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head[:end])), req)
@@ -110,7 +110,7 @@ func (x *exchange) readHead(conn net.Conn, sock *stampedConn, req *http.Request)
 		if !bytes.HasPrefix(head, []byte("HTTP/")[:min(len(head), 5)]) {
 			return nil, nil, errNotHTTP
 		}
-		if len(head) > MaxHead {
+		if total > MaxHead { // interim heads count, or they could go on for ever
 			return nil, nil, errHeadSize
 		}
 		searched = max(0, len(head)-3)
@@ -118,6 +118,7 @@ func (x *exchange) readHead(conn net.Conn, sock *stampedConn, req *http.Request)
 		if n > 0 {
 			x.log(sock.last)
 			head = append(head, x.buf[:n]...)
+			total += n
 			continue
 		}
 		if err == io.EOF && len(head) > 0 {

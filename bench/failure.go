@@ -45,6 +45,7 @@ var (
 	errBodySize = errors.New("response body is too large")
 	errIdle     = errors.New("response fell silent")
 	errProxy    = errors.New("proxy refused the connection")
+	errBrokeOff = errors.New("response broke off")
 	errScheme   = errors.New("URL is neither http nor https")
 )
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"io"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench/wire"
@@ -68,7 +69,7 @@ func (s *Sample) fold(rec *Recording, p wire.Protocol, clock readClock) {
 		firstReason time.Duration // also of an event that is marked visible
 	)
 	s.Trace = make([]Arrival, 0, min(len(rec.Body)/48+8, maxArrivals))
-	for ev, fault := range p.Decode(bytes.NewReader(rec.Body)) {
+	for ev, fault := range p.Decode(rec.body()) {
 		if fault != nil {
 			err = fault
 			break
@@ -117,6 +118,20 @@ func (s *Sample) fold(rec *Recording, p wire.Protocol, clock readClock) {
 	s.judge(&reply, err, rec)
 }
 
+// body returns a reader of the body that ends as the exchange did.
+func (rec *Recording) body() io.Reader {
+	body := bytes.NewReader(rec.Body)
+	if rec.Broke == wire.KindNone {
+		return body
+	}
+	return io.MultiReader(body, brokenOff{})
+}
+
+// A brokenOff is the end of a body that broke off.
+type brokenOff struct{}
+
+func (brokenOff) Read([]byte) (int, error) { return 0, errBrokeOff }
+
 // judge gives the verdict on a 2xx response. An answer that was complete before
 // the connection broke is a success.
 func (s *Sample) judge(reply *wire.Reply, err error, rec *Recording) {
@@ -126,13 +141,9 @@ func (s *Sample) judge(reply *wire.Reply, err error, rec *Recording) {
 		s.Kind, s.Detail, s.FailedIn, s.RetryAfter = wire.KindNone, "", "", 0
 		return
 	}
-	// What the body says of itself goes before how it was cut off; that it was
-	// cut off goes before its looking cut off.
-	switch verdict.Detail {
-	case wire.DetailTruncated, wire.DetailEmptyBody:
-		if !broke.OK() {
-			verdict = broke
-		}
+	// What the body says of itself goes before how it was cut off.
+	if verdict.Detail == wire.DetailRead {
+		verdict = broke
 	}
 	s.fail(s.reached(reply, verdict), verdict)
 }

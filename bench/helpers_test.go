@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,7 +113,7 @@ func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 const lastChunk = "0\r\n\r\n"
 
 // A send is bytes that a scripted server writes at an instant after it has read
-// the request.
+// the request. A script that ends with an hour of silence keeps the connection open.
 type send struct {
 	at    time.Duration
 	bytes string
@@ -136,6 +137,7 @@ func scripted(script []send, set wallSet, late time.Duration) *Meter {
 		clock: stepped,
 		dial: func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
+			gone := make(chan struct{})
 			go func() {
 				defer server.Close()
 				if readRequest(server) != nil {
@@ -144,13 +146,17 @@ func scripted(script []send, set wallSet, late time.Duration) *Meter {
 				start := time.Now()
 				requested = clk().mono
 				for _, s := range script {
-					time.Sleep(time.Until(start.Add(s.at)))
+					select {
+					case <-time.After(time.Until(start.Add(s.at))):
+					case <-gone:
+						return
+					}
 					if _, err := io.WriteString(server, s.bytes); err != nil {
 						return
 					}
 				}
 			}()
-			return &lateConn{Conn: client, clock: stepped, late: late}, nil
+			return &lateConn{Conn: client, clock: stepped, late: late, gone: gone}, nil
 		},
 	}
 }
@@ -163,6 +169,13 @@ type lateConn struct {
 	net.Conn
 	clock clock
 	late  time.Duration
+	gone  chan struct{} // closed with the connection
+	once  sync.Once
+}
+
+func (c *lateConn) Close() error {
+	c.once.Do(func() { close(c.gone) })
+	return c.Conn.Close()
 }
 
 func (c *lateConn) read(p []byte) (int, time.Duration, error) {
