@@ -74,7 +74,8 @@ type providerFile struct {
 
 	root                                  ast.Node
 	nameAt, aliasAt, keyAt, baseAt, disAt ast.Node
-	modelAt                               []ast.Node
+	modelsAt                              ast.Node
+	modelAt                               []ast.Node // of each model
 	refs                                  []reference
 }
 
@@ -90,15 +91,15 @@ func readProvider(name string, text []byte) *providerFile {
 	if root == nil {
 		return l
 	}
-	// Known before anything is reported, as it decides what an excerpt shows.
-	file.mask = strings.Contains(string(text), "private")
 	l.p.Name = strings.TrimSuffix(path.Base(name), ".yaml")
-	l.read()
-	l.check()
+	if l.read() {
+		l.check()
+	}
 	return l
 }
 
-func (l *providerFile) read() {
+// read reads the fields one by one. It reports whether there are any.
+func (l *providerFile) read() bool {
 	p := &l.p
 	var breaker string
 	known := fields{
@@ -124,15 +125,16 @@ func (l *providerFile) read() {
 		"wires": func(n ast.Node) {
 			l.list(n, "wires", l.readWire)
 		},
-		"models": func(n ast.Node) {
+		"models": l.at(&l.modelsAt, func(n ast.Node) {
 			l.list(n, "models", l.readModel)
-		},
+		}),
 	}
 	l.dialect(known, &p.Dialect)
-	l.object(l.root, "a provider", known, "base_url", "protocol")
+	ok := l.object(l.root, "a provider", known, "base_url", "protocol")
 	if breaker == string(BreakerAtCadence) {
 		p.Breaker = BreakerAtCadence
 	}
+	return ok
 }
 
 // dialect adds the fields of a dialect to a table.
@@ -322,7 +324,7 @@ func (l *providerFile) readHeaders(n ast.Node) {
 		}
 		var value string
 		l.ref(&value, "header "+key)(v)
-		if looksSecret(key, "") && value != "" && len(variables(value)) == 0 && !strings.Contains(value, "{session}") {
+		if namesSecret(key) && value != "" && len(variables(value)) == 0 && !strings.Contains(value, "{session}") {
 			l.errorf(v, "a secret must not stand in a file; name a variable, as in ${%s_TOKEN}", variablePrefix(l.p.Name))
 		}
 		l.p.Headers[http.CanonicalHeaderKey(key)] = value
@@ -395,13 +397,13 @@ func (l *providerFile) check() {
 		}
 		p.BaseURL = strings.TrimRight(p.BaseURL, "/")
 	}
-	if len(p.Models) == 0 && p.Discover == nil {
+	if l.modelsAt == nil && p.Discover == nil {
 		l.errorf(l.root, "nothing to measure: give models, or discover")
 	}
 	names := map[string]bool{}
 	for i, m := range p.Models {
 		if m.Name != "" && names[m.Name] {
-			l.errorf(l.modelAt[i], "model %q appears twice; set different names to measure one model in two ways", m.Name)
+			l.errorf(l.modelAt[i], "two models of that name; set different names to measure one model in two ways")
 		}
 		names[m.Name] = true
 	}

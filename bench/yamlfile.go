@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +77,8 @@ type fields map[string]func(ast.Node)
 // read, with the reason among the errors.
 func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
 	f := &yamlFile{name: name, lines: strings.Split(string(text), "\n")}
+	// Settled before anything is read, as the first problem already shows a line.
+	f.mask = bytes.Contains(text, []byte("private"))
 	if len(text) > maxConfigBytes {
 		f.fail(0, 0, fmt.Sprintf("the file is larger than %d KiB", maxConfigBytes>>10))
 		return f, nil
@@ -86,10 +90,12 @@ func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil {
-			at := syntax.GetToken().Position
-			f.fail(at.Line, at.Column, "not YAML: "+syntax.GetMessage())
-		} else {
+		switch ok := errors.As(err, &syntax) && syntax.GetToken() != nil; {
+		case ok && f.mask: // the message may quote the file
+			f.fail(syntax.GetToken().Position.Line, syntax.GetToken().Position.Column, "not YAML")
+		case ok:
+			f.fail(syntax.GetToken().Position.Line, syntax.GetToken().Position.Column, "not YAML: "+syntax.GetMessage())
+		default:
 			f.fail(0, 0, "not YAML")
 		}
 		return f, nil
@@ -128,11 +134,14 @@ func (f *yamlFile) fail(line, column int, message string) {
 // excerpt shows a line with a caret. Values that may be secret stay out.
 func (f *yamlFile) excerpt(line, column int) string {
 	text := strings.TrimRight(f.lines[line-1], "\r")
-	if key, value, ok := strings.Cut(text, ":"); ok && (f.mask || looksSecret(key, value)) {
+	if f.mask {
+		key, _, _ := strings.Cut(text, ":")
 		text = key + ": ..."
-	} else if !ok && f.mask {
-		text = "..."
+		if !strings.Contains(f.lines[line-1], ":") {
+			text = "..."
+		}
 	}
+	text = withoutSecrets(text)
 	const width = 120
 	if runes := []rune(text); len(runes) > width {
 		text = string(runes[:width]) + "..."
@@ -148,16 +157,34 @@ func (f *yamlFile) excerpt(line, column int) string {
 	return fmt.Sprintf("  %s | %s\n  %s | %s", number, text, strings.Repeat(" ", len(number)), caret)
 }
 
-// looksSecret reports whether somebody may have pasted a key where only the
-// name of a variable belongs.
-func looksSecret(key, value string) bool {
-	key = strings.ToLower(strings.Trim(key, " -\"'{"))
-	for _, word := range []string{"key", "auth", "token", "secret", "password", "cookie"} {
-		if strings.Contains(key, word) {
-			return !isVariableName(strings.Trim(value, " \"'"))
+// entryPattern is a key and the beginning of its value, in block or flow style.
+var entryPattern = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*:\s*["']?([^\s"',}\]]+)`)
+
+// withoutSecrets cuts a line where it may hold a secret: the value of a key
+// that is named like one, where a key was pasted in place of a variable's name,
+// or a password in an address.
+func withoutSecrets(line string) string {
+	for _, at := range entryPattern.FindAllStringSubmatchIndex(line, -1) {
+		key, value := line[at[2]:at[3]], line[at[4]:at[5]]
+		if namesSecret(key) && !isVariableName(value) {
+			return line[:at[4]] + "..."
 		}
 	}
-	return false
+	if before, after, ok := strings.Cut(line, "://"); ok && strings.Contains(after, "@") {
+		return before + "://..."
+	}
+	return line
+}
+
+// namesSecret reports whether a field or header of that name holds a secret.
+func namesSecret(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"key", "authorization", "secret", "password", "cookie"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "token")
 }
 
 func isVariableName(s string) bool { return variablePattern.FindString("${"+s+"}") == "${"+s+"}" }
@@ -181,24 +208,23 @@ func position(n ast.Node) (line, column int) {
 }
 
 // object reads a mapping by a table of its keys. Required keys that are absent
-// are reported at its beginning.
-func (f *yamlFile) object(n ast.Node, what string, known fields, required ...string) {
+// are reported at its beginning. It reports whether n is a mapping at all.
+func (f *yamlFile) object(n ast.Node, what string, known fields, required ...string) (ok bool) {
 	seen := map[string]bool{}
-	ok := f.each(n, what, func(key string, k, v ast.Node) {
+	ok = f.each(n, what, func(key string, k, v ast.Node) {
 		seen[key] = true
-		read, ok := known[key]
-		switch {
-		case ok:
+		if read := known[key]; read != nil {
 			read(v)
-		default:
-			f.errorf(k, "unknown field %q in %s%s", key, what, didYouMean(key, slices.Sorted(maps.Keys(known))))
+			return
 		}
+		f.errorf(k, "unknown field %q in %s%s", key, what, didYouMean(key, slices.Sorted(maps.Keys(known))))
 	})
 	for _, key := range required {
 		if ok && !seen[key] {
 			f.errorf(n, "%s needs the field %q", what, key)
 		}
 	}
+	return ok
 }
 
 // each calls do for each entry of a mapping; keys appear once.
