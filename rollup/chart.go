@@ -385,7 +385,8 @@ func (t *Track) Anatomy(span Span) Anatomy {
 			case r.observer:
 				d.Observer++
 			default:
-				faults[Fault{Kind: r.kind, Detail: r.detail, Phase: r.phase}]++
+				o := t.outcomes[r.outcome]
+				faults[Fault{Kind: r.kind, Detail: o.detail, Phase: o.phase}]++
 			}
 			d.Errors.count(r.kind)
 		}

@@ -23,7 +23,7 @@ func Summarize(series bench.Series, start time.Time, width time.Duration, sample
 	for i := range samples {
 		s := &samples[i]
 		if !s.StartedAt.Before(start) && s.StartedAt.Before(end) && s.Series() == series {
-			r := newRun(s)
+			r, _ := newRun(s)
 			y.add(&r)
 		}
 	}

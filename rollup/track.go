@@ -45,10 +45,11 @@ type Track struct {
 	Every    time.Duration // cadence, as configured or else the typical gap between runs; 0 if neither is known
 	Buffered bool
 
-	runs  []run        // ascending
-	conds []Conditions // what run.cond points into
-	hours []Bucket     // ascending
-	days  []Bucket     // ascending
+	runs     []run        // ascending
+	conds    []Conditions // what run.cond points into
+	outcomes []outcome    // what run.outcome points into
+	hours    []Bucket     // ascending
+	days     []Bucket     // ascending
 }
 
 // Conditions are what a run happened under and could change between two runs of
@@ -63,21 +64,27 @@ type Conditions struct {
 	Lanes    int    // requests that could run at once
 }
 
-// A run is a sample reduced to its numbers. None of the positive ones can be
-// zero when it exists, so zero is absent.
+// An outcome is what a run was like in words. Runs have few different ones.
+type outcome struct {
+	path     bench.HybridPath
+	shape    bench.Shape
+	noDecode bench.Reason // why there is no decode rate
+	detail   wire.Detail
+	phase    bench.Phase
+}
+
+// A run is a sample reduced to its numbers; it holds no pointer, as a track may
+// hold very many. None of its times and rates can be zero when it exists, so
+// zero is absent.
 type run struct {
 	at        int64 // StartedAt, Unix nanoseconds
 	kind      wire.ErrorKind
 	noisy     bool
-	observer  bool // failed with most others: our own connection's fault
-	estimated bool // its token count is a guess
-	path      bench.HybridPath
-	shape     bench.Shape
-	noDecode  bench.Reason // why decode is absent
-	detail    wire.Detail
-	phase     bench.Phase
-	cond      int32
+	observer  bool  // failed with most others: our own connection's fault
+	estimated bool  // its token count is a guess
 	tokens    int32 // visible
+	cond      int32
+	outcome   int32
 
 	ttft, ttfo, cold, ttlt, e2e       float64 // ms
 	decode, hybrid, stallFree, e2eTPS float64 // tokens/s
@@ -111,31 +118,38 @@ func (r *run) valid() bool { return r.ok() || r.theirs() }
 // count. Faults are the times at which our own connection was at fault.
 func NewTrack(h History, faults Faults) *Track {
 	t := &Track{Series: h.Series, Every: h.Every, Buffered: h.Buffered, runs: make([]run, 0, len(h.Samples))}
-	conds := make(map[Conditions]int32)
+	conds, outcomes := make(map[Conditions]int32), make(map[outcome]int32)
 	for i := range h.Samples {
 		s := &h.Samples[i]
 		if s.Series() != h.Series {
 			continue
 		}
-		c := conditions(s)
-		at, known := conds[c]
-		if !known {
-			at = int32(len(t.conds))
-			conds[c] = at
-			t.conds = append(t.conds, c)
-		}
-		r := newRun(s)
-		r.cond = at
+		r, o := newRun(s)
+		r.cond = intern(conds, &t.conds, conditions(s))
+		r.outcome = intern(outcomes, &t.outcomes, o)
 		r.observer = faults.Blame(s.Env.Vantage, s.StartedAt, s.Kind)
 		t.runs = append(t.runs, r)
 	}
-	slices.SortStableFunc(t.runs, compareRuns)
+	if !slices.IsSortedFunc(t.runs, compareRuns) {
+		slices.SortFunc(t.runs, compareRuns)
+	}
 	t.hours = sortedBuckets(h.Hours)
 	t.days = sortedBuckets(h.Days)
 	if t.Every <= 0 {
 		t.Every = t.typicalGap()
 	}
 	return t
+}
+
+// intern returns the place of v in list, where it is put if it is new.
+func intern[T comparable](places map[T]int32, list *[]T, v T) int32 {
+	at, known := places[v]
+	if !known {
+		at = int32(len(*list))
+		places[v] = at
+		*list = append(*list, v)
+	}
+	return at
 }
 
 // compareRuns orders by time. Runs of one instant are ordered by what they
@@ -158,11 +172,9 @@ func conditions(s *bench.Sample) Conditions {
 }
 
 // newRun evaluates the formulas of a sample.
-func newRun(s *bench.Sample) run {
-	r := run{
-		at: s.StartedAt.UnixNano(), kind: s.Kind, noisy: s.Noise.Noisy, estimated: s.Usage.Estimated,
-		shape: s.Shape(), detail: s.Detail, phase: s.FailedIn,
-	}
+func newRun(s *bench.Sample) (r run, o outcome) {
+	r = run{at: s.StartedAt.UnixNano(), kind: s.Kind, noisy: s.Noise.Noisy, estimated: s.Usage.Estimated}
+	o = outcome{shape: s.Shape(), detail: s.Detail, phase: s.FailedIn}
 	if n, why := s.VisibleTokens(); why.OK() {
 		r.tokens = int32(n)
 	}
@@ -171,11 +183,11 @@ func newRun(s *bench.Sample) run {
 	r.cold = msOrZero(s.TTFTCold())
 	r.ttlt = msOrZero(s.TTLT())
 	r.e2e = msOrZero(s.E2E())
-	r.decode, r.noDecode = s.DecodeTPS()
-	r.decode = orZero(r.decode, r.noDecode)
+	r.decode, o.noDecode = s.DecodeTPS()
+	r.decode = orZero(r.decode, o.noDecode)
 	r.stallFree = orZero(s.StallFreeTPS())
 	r.e2eTPS = orZero(s.EndToEndTPS())
-	if r.hybrid, r.path = s.HybridTPS(); r.path == bench.PathMalformed {
+	if r.hybrid, o.path = s.HybridTPS(); o.path == bench.PathMalformed {
 		r.hybrid = 0
 	}
 	var why bench.Reason
@@ -183,7 +195,7 @@ func newRun(s *bench.Sample) run {
 	r.hasBurstiness = why.OK()
 	r.stallRatio, why = s.StallRatio()
 	r.hasStalls = why.OK()
-	return r
+	return r, o
 }
 
 func orZero(v float64, why bench.Reason) float64 {

@@ -153,7 +153,7 @@ func (t *Track) Summarize(w Window, now time.Time) Summary {
 	old := t.bucketed(s.Span)
 	s.Bucketed = len(old) > 0
 	s.Mixed = t.mixed(runs)
-	s.Delivery = deliveryOf(runs)
+	s.Delivery = t.delivery(runs)
 	s.Reliability = t.reliability(runs, old)
 	s.Pace, s.HasPace = paceOf(runs)
 
@@ -243,7 +243,7 @@ func distributionOf(m Metric, runs []run, oneDay bool) Distribution {
 	return newDistribution(m, values, ofTimeouts, timeouts, oneDay)
 }
 
-func deliveryOf(runs []run) Delivery {
+func (t *Track) delivery(runs []run) Delivery {
 	var d Delivery
 	var burstiness, stalls []float64
 	for i := range runs {
@@ -252,7 +252,8 @@ func deliveryOf(runs []run) Delivery {
 			continue
 		}
 		d.N++
-		switch r.shape {
+		o := t.outcomes[r.outcome]
+		switch o.shape {
 		case bench.ShapeSmooth:
 			d.Smooth++
 		case bench.ShapeChunky:
@@ -260,13 +261,13 @@ func deliveryOf(runs []run) Delivery {
 		case bench.ShapeBurst:
 			d.Burst++
 		}
-		switch r.noDecode {
+		switch o.noDecode {
 		case bench.Buffered:
 			d.Buffered++
 		case bench.HeadBurst:
 			d.HeadBurst++
 		}
-		switch r.path {
+		switch o.path {
 		case bench.PathInterToken:
 			d.InterToken++
 		case bench.PathWallClock:
@@ -307,6 +308,21 @@ func paceOf(runs []run) (stats.Pace, bool) {
 		}
 	}
 	return stats.NewPace(answers)
+}
+
+// Split says where the change of the mean time to the last token came from,
+// from the window before this one to this one: a later start, longer answers,
+// slower tokens. The parts add up to the change. It reports false where raw
+// samples do not hold answers of both windows.
+func (t *Track) Split(w Window, now time.Time) (stats.Decomposition, bool) {
+	span := w.Span(now)
+	earlier := Span{From: span.From.Add(-span.To.Sub(span.From)), To: span.From}
+	after, okAfter := paceOf(t.in(span))
+	before, okBefore := paceOf(t.in(earlier))
+	if !okAfter || !okBefore {
+		return stats.Decomposition{}, false
+	}
+	return stats.Decompose(before, after), true
 }
 
 // mixed lists the conditions of runs.

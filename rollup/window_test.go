@@ -2,6 +2,8 @@ package rollup
 
 import (
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -176,4 +178,44 @@ func TestSummaryDelivery(t *testing.T) {
 		t.Errorf("mixed = %+v", m)
 	}
 	near(t, "ttfo min", s.TTFO.Min, 100, 1e-12)
+}
+
+// TestSplit takes answers that grow from 301 to 421 tokens, start 50 ms later and
+// come at 22 in place of 20 ms a token: 3290 ms = 50 + 2520 + 720.
+func TestSplit(t *testing.T) {
+	tr := track(alder, Day, []bench.Sample{
+		answer(alder, today.AddDate(0, 0, -10), 50, 500, 301),
+		answer(alder, today.AddDate(0, 0, -3), 1000.0/22, 550, 421),
+	})
+	d, ok := tr.Split(Window7d, now)
+	if !ok {
+		t.Fatal("no split")
+	}
+	near(t, "total", d.TotalMs, 3290, 1e-9)
+	near(t, "start", d.StartMs, 50, 1e-9)
+	near(t, "volume", d.VolumeMs, 2520, 1e-9)
+	near(t, "speed", d.SpeedMs, 720, 1e-6)
+	if _, ok := tr.Split(Window24h, now); ok {
+		t.Error("a split of nothing")
+	}
+}
+
+// TestTrackOrder checks that the order of samples changes no bit of what is
+// said of them.
+func TestTrackOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	samples := simulated(random, alder, 12, Hour, 60)
+	for i := range samples {
+		samples[i].Env.Region = []string{"east", "west", "north"}[i%3]
+	}
+	want := track(alder, Hour, samples).Summarize(Window7d, now)
+	for range 10 {
+		random.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+		if got := track(alder, Hour, samples).Summarize(Window7d, now); !reflect.DeepEqual(got, want) {
+			t.Fatalf("shuffled: %+v\nwant %+v", got, want)
+		}
+	}
+	if want.Decode.N < 100 || len(want.Mixed.Regions) != 3 {
+		t.Fatalf("too little was tried: %+v", want)
+	}
 }

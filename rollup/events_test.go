@@ -1,0 +1,202 @@
+package rollup
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/wire"
+)
+
+// watch runs Detect for each of the last n whole days and returns all events.
+func watch(tracks []*Track, n int) []Event {
+	var events []Event
+	for d := -n; d < 0; d++ {
+		events = append(events, Detect(events, tracks, today.AddDate(0, 0, d))...)
+	}
+	return events
+}
+
+func ofKind(events []Event, kind EventKind) []Event {
+	var list []Event
+	for _, e := range events {
+		if e.Kind == kind {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// TestShift slows a series by 15 % on one day, lengthens its answers, and checks
+// what is told, once.
+func TestShift(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	onset := today.AddDate(0, 0, -10)
+	var samples []bench.Sample
+	for d := -30; d < 0; d++ {
+		effect := random.NormFloat64() * 0.02
+		for i := range 48 {
+			at := today.AddDate(0, 0, d).Add(time.Duration(i) * 30 * time.Minute)
+			rate := 60 * dip(at) * math.Exp(effect+random.NormFloat64()*0.05)
+			n := 200
+			if !at.Before(onset) {
+				rate, n = rate*0.85, 280
+			}
+			samples = append(samples, answer(alder, at, rate, 400, n))
+		}
+	}
+	tracks := []*Track{track(alder, 30*time.Minute, samples)}
+	events := watch(tracks, 25)
+	if len(events) != 1 {
+		t.Fatalf("events = %+v; want one", events)
+	}
+	e := events[0]
+	if e.Kind != EventShift || e.Shift.Metric != DecodeTPS || !e.Onset.Equal(onset) || e.Series != alder {
+		t.Errorf("event = %+v", e)
+	}
+	if delay := e.Found.Sub(onset); delay < 0 || delay > 4*Day {
+		t.Errorf("found %v after the onset", delay)
+	}
+	s := e.Shift
+	if !s.Worse() || !(s.P < 1e-4) || !(s.Interval.Lo < -0.15 && -0.15 < s.Interval.Hi) || math.Abs(s.Change+0.15) > 0.04 {
+		t.Errorf("shift = %+v; want about -15 %%", s)
+	}
+	if s.Split == nil || s.Split.VolumeMs <= 0 || s.Split.SpeedMs <= 0 || math.Abs(s.Split.StartMs) > 1 {
+		t.Fatalf("split = %+v; want longer answers and slower tokens", s.Split)
+	}
+	near(t, "sum of the parts", s.Split.StartMs+s.Split.VolumeMs+s.Split.SpeedMs, s.Split.TotalMs, 1e-9)
+
+	// Running a day again adds nothing, and stored events are not touched.
+	before := append([]Event(nil), events...)
+	for d := -25; d < 0; d++ {
+		if again := Detect(events, tracks, today.AddDate(0, 0, d)); len(again) != 0 {
+			t.Errorf("told again: %+v", again)
+		}
+	}
+	if !reflect.DeepEqual(events, before) {
+		t.Error("stored events changed")
+	}
+	if strings.Contains(e.ID, "\x00") {
+		t.Errorf("ID %q is not printable", e.ID)
+	}
+}
+
+// TestShiftQuiet checks that a world without changes raises no alarm, outages
+// and daily rhythm included.
+func TestShiftQuiet(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	var tracks []*Track
+	for i, every := range []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, time.Hour} {
+		s := series("estuary", string(rune('a'+i)))
+		tracks = append(tracks, track(s, every, simulated(random, s, 60, every, 60)))
+	}
+	for _, e := range watch(tracks, 50) {
+		if e.Kind != EventDrop { // the simulated outages are real
+			t.Errorf("false alarm: %+v %+v", e, e.Shift)
+		}
+	}
+}
+
+// TestIncident slows three models of one provider, and one of another.
+func TestIncident(t *testing.T) {
+	step := func(day, run int) float64 {
+		base := 50 * (1 + 0.01*float64((day*3)%5-2))
+		if day >= 20 {
+			return base * 0.6
+		}
+		return base
+	}
+	var tracks []*Track
+	for _, s := range []bench.Series{series("estuary", "a"), series("estuary", "b"), series("estuary", "c"), series("riverbed", "a")} {
+		tracks = append(tracks, track(s, 2*Hour, days(s, 28, 12, step)))
+	}
+	events := watch(tracks, 20)
+	if shifts := ofKind(events, EventShift); len(shifts) != 4 {
+		t.Fatalf("%d shifts; want 4", len(shifts))
+	}
+	incidents := ofKind(events, EventIncident)
+	if len(incidents) != 1 {
+		t.Fatalf("incidents = %+v; want one", incidents)
+	}
+	i := incidents[0]
+	if i.Provider != "estuary" || len(i.Members) != 3 || !i.Onset.Equal(today.AddDate(0, 0, -8)) {
+		t.Errorf("incident = %+v", i)
+	}
+	ids := make(map[string]bool)
+	for _, e := range events {
+		if ids[e.ID] {
+			t.Errorf("two events are called %q", e.ID)
+		}
+		ids[e.ID] = true
+	}
+	for _, id := range i.Members {
+		if !ids[id] {
+			t.Errorf("member %q does not exist", id)
+		}
+	}
+}
+
+// TestNotes checks that a known change is noted and raises no alarm.
+func TestNotes(t *testing.T) {
+	change := func(samples []bench.Sample, edit func(s *bench.Sample, day int)) *Track {
+		first := today.AddDate(0, 0, -28)
+		for i := range samples {
+			edit(&samples[i], int(samples[i].StartedAt.Sub(first)/Day))
+		}
+		return track(alder, 2*Hour, samples)
+	}
+	step := func(day, run int) float64 {
+		base := 50 * (1 + 0.01*float64((day*3)%5-2))
+		if day >= 20 {
+			return base * 0.6
+		}
+		return base
+	}
+	served := change(days(alder, 28, 12, step), func(s *bench.Sample, day int) {
+		s.ServedBy = "alder-1"
+		if day >= 20 {
+			s.ServedBy = "alder-2"
+		}
+	})
+	events := watch([]*Track{served}, 20)
+	if len(events) != 1 || events[0].Kind != EventNote {
+		t.Fatalf("events = %+v; want one note and no alarm", events)
+	}
+	want := Note{What: NoteServed, From: "alder-1", To: "alder-2"}
+	if e := events[0]; *e.Note != want || !e.Onset.Equal(today.AddDate(0, 0, -8)) || !e.Found.Equal(e.Onset) {
+		t.Errorf("note = %+v at %v; want %+v", *e.Note, e.Onset, want)
+	}
+
+	// A router that serves from here and there all the time is no change, and
+	// does not hide one.
+	routed := change(days(alder, 28, 12, step), func(s *bench.Sample, day int) {
+		s.Backend = []string{"east", "west"}[day/2%2]
+	})
+	events = watch([]*Track{routed}, 5)
+	if len(ofKind(events, EventNote)) != 0 || len(ofKind(events, EventShift)) == 0 {
+		t.Errorf("a router's whims: %+v; want a shift and no note", events)
+	}
+}
+
+func TestDrop(t *testing.T) {
+	samples := days(alder, 30, 48, wobble(50))
+	bad := today.AddDate(0, 0, -3)
+	for i := range samples {
+		if at := samples[i].StartedAt; !at.Before(bad) && at.Before(bad.Add(Day)) && at.Hour() >= 4 && at.Hour() < 20 {
+			samples[i] = failure(alder, at, wire.KindServer)
+		}
+	}
+	drops := ofKind(watch([]*Track{track(alder, 30*time.Minute, samples)}, 20), EventDrop)
+	if len(drops) != 1 || !drops[0].Onset.Equal(bad) {
+		t.Fatalf("drops = %+v; want one, on %v", drops, bad)
+	}
+	// By half hours, the first and the last run standing for half of one: 15 of 47.
+	near(t, "availability of the day", drops[0].Drop.After.Value, 15.0/47, 1e-12)
+	if drops[0].Drop.Before.Value != 1 {
+		t.Errorf("before = %+v", drops[0].Drop.Before)
+	}
+}
