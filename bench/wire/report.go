@@ -83,7 +83,7 @@ func (r *report) field(c *cursor, depth int, parent, key string) {
 		r.object(c, depth+1, key)
 	case "metadata", "headers", "innererror":
 		r.object(c, depth+1, key)
-	case "details", "errors":
+	case "details", "errors", "choices": // OpenRouter puts an error into a choice
 		switch c.peek() {
 		case '[':
 			c.i++
