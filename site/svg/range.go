@@ -110,14 +110,15 @@ func (r Range) SVG() template.HTML {
 		return noData(class, s, r.Label)
 	}
 	c := newCanvas(class, s, r.Label)
-	var grid, spread, point pen
+	// Rules and spread share one path, a node less in each of many rows: the
+	// rules have no area to fill, and the spread covers its own outline.
+	var spread, point pen
 	at, _ := r.Axis.labelled(s)
 	for _, v := range at {
 		x, _ := r.Axis.place(s, v)
-		grid.move(x, 0)
-		grid.line(x, s.H)
+		spread.move(x, 0)
+		spread.line(x, s.H)
 	}
-	c.path("grid", grid.String(), "")
 	if r.Axis.Zero && r.Axis.Scale.lo < 0 && r.Axis.Scale.hi > 0 {
 		var zero pen
 		x, _ := r.Axis.place(s, 0)

@@ -44,12 +44,12 @@ func (k Spark) SVG() template.HTML {
 	for i, v := range k.Values {
 		l.to(2+float64(i)*step, scale.in(v, s.H-3, 3), known(v))
 	}
-	c.path("ln", l.String(), "")
+	l.lift()
 	if last := len(k.Values) - 1; known(k.Values[last]) {
-		var dot pen
-		dot.dot(2+float64(last)*step, scale.in(k.Values[last], s.H-3, 3))
-		c.path("dot", dot.String(), "")
+		// A box so small that its outline fills it is a dot without a path of its own.
+		l.rect(1+float64(last)*step, scale.in(k.Values[last], s.H-3, 3)-1, 2, 2)
 	}
+	c.path("ln", l.String(), "")
 	return c.close()
 }
 

@@ -49,7 +49,7 @@
       backgroundColor: 'transparent',
       color: ['e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7', 'e8'].map(css),
       grid: { left: 60, right: 24, top: 34, bottom: 30, ...option.grid },
-      legend: { show: list(option.series).length > 1, top: 0, left: 56, icon: 'rect', itemHeight: 3, ...option.legend, textStyle: { color: dim } },
+      legend: { show: list(option.series).length > 1, top: 0, left: 110, icon: 'rect', itemHeight: 3, ...option.legend, textStyle: { color: dim } },
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: ink },
       aria: { enabled: true, label: { description: box.dataset.name || '' } },
       tooltip: {
