@@ -235,14 +235,19 @@ func (x *exchange) ended() (marker, finish bool) {
 	return marker, finish
 }
 
-// log appends a read to the log, one entry for each socket read: TLS may hand
-// out the records of one socket read one by one.
+// log appends a read to the log, one entry for each arrival: TLS hands out the
+// records of one socket read one by one, and a segment larger than the reader's
+// buffer takes several reads, which the kernel stamps alike.
 func (x *exchange) log(at stamp) {
 	x.newest = at.user
-	if at.read != x.lastRead {
-		x.lastRead = at.read
-		x.reads = append(x.reads, Read{User: at.user, Kernel: at.kernel})
+	if at.read == x.lastRead {
+		return
 	}
+	x.lastRead = at.read
+	if n := len(x.reads); n > 0 && at.kernel != 0 && at.kernel == x.reads[n-1].Kernel {
+		return
+	}
+	x.reads = append(x.reads, Read{User: at.user, Kernel: at.kernel})
 }
 
 // logBody logs a read with the body as it stands after it.

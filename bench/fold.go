@@ -107,10 +107,10 @@ func (s *Sample) fold(rec *Recording, p wire.Protocol, clock readClock) {
 			s.Trace[i].Tokens = 0
 		}
 	}
+	s.Usage = usage(&reply)
 	s.Digest()
 	s.FirstReason, s.ReasonChunks = firstReason, reply.ReasoningEvents
 	s.Words = int(reply.Visible.Words)
-	s.Usage = usage(&reply)
 	s.Finish = clean(reply.Finish, maxFinish)
 	s.ServedBy = clean(reply.Model, maxServedBy)
 	s.Backend = clean(reply.Backend, maxServedBy)

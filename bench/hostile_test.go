@@ -68,7 +68,7 @@ func TestVerdicts(t *testing.T) {
 		{"keep-alives for ever", every(10*s, 100, sseHead, chunk(": still here\n\n")), wire.KindTimeout, DetailRunTimeout, PhaseFirstToken, 0},
 		{"reasoning, then silence", []send{{0, sseHead}, {s, chunk(think("hm"))}, silent}, wire.KindTimeout, DetailIdleTimeout, PhaseStream, 0},
 		{"text, then silence", []send{{0, sseHead}, {s, chunk(say("hi"))}, silent}, wire.KindTimeout, DetailIdleTimeout, PhaseStream, 1},
-		{"never-ending text", every(s, 200, sseHead, chunk(say("hi "))), wire.KindTimeout, DetailRunTimeout, PhaseStream, 119},
+		{"never-ending text", every(s+1, 200, sseHead, chunk(say("hi "))), wire.KindTimeout, DetailRunTimeout, PhaseStream, 119},
 		{"a byte a second", append([]send{{0, sseHead}}, trickle(chunk(say("hi"))+chunk(finish(1, 0))+lastChunk, s)...), wire.KindTimeout, DetailRunTimeout, PhaseStream, 1},
 
 		{"empty body", []send{{0, sseHead + lastChunk}}, wire.KindMalformed, wire.DetailEmptyBody, PhaseFirstToken, 0},

@@ -20,6 +20,8 @@ const (
 	StallMinChunks  = 8                      // with fewer chunks, no gap can be called unusual
 	ChunkyTokens    = 2.0                    // tokens per read from which delivery counts as chunky
 	CharsPerToken   = 4.0                    // the estimate where no count is known; never ranked
+	HeadGap         = time.Millisecond       // reads closer than this, and than the mean read gap by HeadFactor,
+	HeadFactor      = 20                     // are one delivery, if they follow the first visible read
 )
 
 // A Reason says why a number is absent. The empty Reason means it is present.
@@ -147,9 +149,9 @@ func (s *Sample) VisibleTokens() (int, Reason) {
 	return int(s.Usage.Visible.N), Present
 }
 
-// FirstChunkTokens returns the tokens that came with the first visible read:
-// they were made before the decode clock started. They are the stream's own
-// count where it has one, else the answer's tokens shared out by characters.
+// FirstChunkTokens returns the tokens that came with the first delivery: they
+// were made before the decode clock started. They are the stream's own count
+// where it has one, else the answer's tokens shared out by characters.
 func (s *Sample) FirstChunkTokens() (float64, Reason) {
 	if s.Chunks == 0 {
 		return 0, NoContent
@@ -375,6 +377,54 @@ func (s *Sample) StallFreeTPS() (float64, Reason) {
 	return (float64(n) - first) / rest.Seconds(), Present
 }
 
+// TrimmedTPS returns the decode rate between the first delivery and the last but
+// one. A proxy that passes on what it has at each tick of a timer sends its last
+// part early or late by up to a tick, which biases [Sample.DecodeTPS] by as much
+// as a tenth; leaving that part out removes the bias. A diagnostic, never
+// ranked. It needs the trace and three deliveries.
+func (s *Sample) TrimmedTPS() (float64, Reason) {
+	if _, why := s.DecodeTPS(); !why.OK() {
+		return 0, why
+	}
+	n, _ := s.VisibleTokens()
+	parts := s.deliveries()
+	if len(parts) < 3 {
+		return 0, TooFewChunks
+	}
+	var tokens float64
+	for _, p := range parts[1 : len(parts)-1] {
+		if s.oneEach() {
+			tokens += float64(p.chunks)
+		} else {
+			tokens += s.tokensOf(p.Arrival, n)
+		}
+	}
+	if tokens < MinDecodeTokens {
+		return 0, TooFewTokens
+	}
+	span := parts[len(parts)-2].At - parts[0].At
+	if span < MinDecodeSpan {
+		return 0, Buffered
+	}
+	return tokens / span.Seconds(), Present
+}
+
+// tokensOf returns the tokens of a chunk of an answer of n: the stream's own
+// count where it has one, else the chunk's share of the characters.
+func (s *Sample) tokensOf(a Arrival, n int) float64 {
+	if a.Tokens > 0 {
+		return float64(a.Tokens)
+	}
+	return float64(n) * float64(a.Chars) / float64(s.Chars)
+}
+
+// oneEach reports whether an answer of so many chunks has a token in each: as
+// many as there are, or one more, as some providers count the end token.
+func (s *Sample) oneEach() bool {
+	n := s.Usage.Visible
+	return n.Known && !s.Usage.Estimated && (n.N == int64(s.Chunks) || n.N == int64(s.Chunks)+1)
+}
+
 // CharsPerSecond returns visible code points after the first read per second:
 // comparable across tokenizers.
 func (s *Sample) CharsPerSecond() (float64, Reason) {
@@ -440,11 +490,7 @@ func (s *Sample) WindowTPS(w time.Duration) ([]float64, Reason) {
 		// The window is open on the left, so an arrival at t₁+w is in the first.
 		j := int((a.At - s.FirstText - 1) / w)
 		if a.At > s.FirstText && j < len(rates) {
-			tokens := float64(n) * float64(a.Chars) / float64(s.Chars)
-			if a.Tokens > 0 {
-				tokens = float64(a.Tokens)
-			}
-			rates[j] += tokens / w.Seconds()
+			rates[j] += s.tokensOf(a, n) / w.Seconds()
 		}
 	}
 	return rates, Present
@@ -475,30 +521,72 @@ func (s *Sample) Shape() Shape {
 	if n, why := s.VisibleTokens(); why.OK() && n > 0 {
 		tokens = float64(n)
 	}
-	if tokens/float64(s.deliveries()) >= ChunkyTokens {
+	parts := len(s.deliveries())
+	if parts == 0 {
+		parts = s.Chunks // read back without its trace
+	}
+	if tokens/float64(parts) >= ChunkyTokens {
 		return ShapeChunky
 	}
 	return ShapeSmooth
 }
 
-// deliveries returns the reads that brought visible text; where nobody counted
-// them, the chunks.
-func (s *Sample) deliveries() int {
-	if s.Deliveries == 0 {
-		return s.Chunks
-	}
-	return s.Deliveries
+// A delivery is the visible text that one read brought, or several that came as
+// one.
+type delivery struct {
+	Arrival // of its first chunk, with the characters and tokens of all
+	chunks  int
+	counted bool // the stream counts the tokens of each
 }
 
-// Digest fills what is derived from the trace and kept without it: chunk,
-// delivery and character counts, first and last instants, and the gaps. Words,
-// usage and the instants of completion are not its business.
+// deliveries returns the trace's visible text by delivery. A large first part
+// comes in several reads, though the server sent it at once. Counting only the
+// first of them as made before the clock started would make tokens out of the
+// network's speed, so reads that follow it within HeadGap belong to it.
+func (s *Sample) deliveries() []delivery {
+	var parts []delivery
+	for _, a := range s.Trace {
+		if a.Mark != MarkVisible {
+			continue
+		}
+		if k := len(parts) - 1; k >= 0 && parts[k].Read == a.Read {
+			parts[k].join(delivery{a, 1, a.Tokens > 0})
+			continue
+		}
+		parts = append(parts, delivery{a, 1, a.Tokens > 0})
+	}
+	if len(parts) < 2 {
+		return parts
+	}
+	mean := (parts[len(parts)-1].At - parts[0].At) / time.Duration(len(parts)-1)
+	limit := min(HeadGap, mean/HeadFactor)
+	head := 1
+	for head < len(parts) {
+		gap := parts[head].At - parts[head-1].At
+		if gap <= 0 || gap >= limit {
+			break
+		}
+		parts[0].join(parts[head])
+		head++
+	}
+	return append(parts[:1], parts[head:]...)
+}
+
+// join takes q into p.
+func (p *delivery) join(q delivery) {
+	p.Chars += q.Chars
+	p.Tokens += q.Tokens
+	p.chunks += q.chunks
+	p.counted = p.counted && q.counted
+}
+
+// Digest fills what is derived from the trace and kept without it: chunk and
+// character counts, first and last instants, and the gaps. The token counts
+// must be there; words and the instants of completion are not its business.
 func (s *Sample) Digest() {
 	var at []time.Duration
-	firstRead, lastRead := -1, -1
-	s.Chunks, s.Deliveries, s.ReasonChunks, s.Chars, s.FirstReadChars = 0, 0, 0, 0, 0
+	s.Chunks, s.ReasonChunks, s.Chars = 0, 0, 0
 	s.FirstText, s.LastText, s.FirstReason = 0, 0, 0
-	firstTokens, counted := 0, true
 	for _, a := range s.Trace {
 		switch a.Mark {
 		case MarkReasoning:
@@ -508,16 +596,7 @@ func (s *Sample) Digest() {
 			}
 		case MarkVisible:
 			if s.Chunks == 0 {
-				s.FirstText, firstRead = a.At, a.Read
-			}
-			if a.Read == firstRead {
-				s.FirstReadChars += a.Chars
-				firstTokens += a.Tokens
-				counted = counted && a.Tokens > 0
-			}
-			if a.Read != lastRead {
-				s.Deliveries++
-				lastRead = a.Read
+				s.FirstText = a.At
 			}
 			s.Chunks++
 			s.Chars += a.Chars
@@ -525,11 +604,18 @@ func (s *Sample) Digest() {
 			at = append(at, a.At)
 		}
 	}
-	s.FirstReadTokens = wire.Count{}
-	if s.Chunks > 0 && counted {
-		s.FirstReadTokens = wire.Known(int64(firstTokens))
-	}
 	s.Gaps = digestGaps(at)
+	s.FirstReadChars, s.FirstReadTokens = 0, wire.Count{}
+	if parts := s.deliveries(); len(parts) > 0 {
+		first := parts[0]
+		s.FirstReadChars = first.Chars
+		switch {
+		case first.counted:
+			s.FirstReadTokens = wire.Known(int64(first.Tokens))
+		case first.chunks > 1 && s.oneEach():
+			s.FirstReadTokens = wire.Known(int64(first.chunks))
+		}
+	}
 }
 
 // digestGaps digests the gaps between neighbouring arrivals.

@@ -36,7 +36,8 @@ type Report struct {
 	DecodeTPS          *float64   `json:"decode_tps"`
 	DecodeInvalid      *Reason    `json:"decode_invalid"` // why decode_tps is null
 	DecodeTPSStallFree *float64   `json:"decode_tps_stall_free"`
-	PartialTPS         *float64   `json:"partial_tps"` // of a failed run only
+	DecodeTPSTrimmed   *float64   `json:"decode_tps_trimmed"` // diagnostic for timer proxies
+	PartialTPS         *float64   `json:"partial_tps"`        // of a failed run only
 	TPSHybrid          *float64   `json:"tps_hybrid"`
 	TPSHybridPath      HybridPath `json:"tps_hybrid_path"`
 	TPSWall            *float64   `json:"tps_wall"`
@@ -113,6 +114,7 @@ func (s *Sample) Report() Report {
 	r.DecodeTPS = r.number("decode_tps")(s.DecodeTPS())
 	r.DecodeInvalid = told(r.Reasons["decode_tps"])
 	r.DecodeTPSStallFree = r.number("decode_tps_stall_free")(s.StallFreeTPS())
+	r.DecodeTPSTrimmed = r.number("decode_tps_trimmed")(s.TrimmedTPS())
 	r.hybrid(s)
 	r.TPSWall = r.number("tps_wall")(s.WallTPS())
 	r.E2ETPSVisible = r.number("e2e_tps_visible")(s.EndToEndTPS())

@@ -93,8 +93,8 @@ type Sample struct {
 	ReasonChunks    int        `json:"reasoning_chunks,omitempty"` // events with reasoning text
 	Chars           int        `json:"chars"`                      // visible Unicode code points
 	Words           int        `json:"words"`                      // runs of non-space in the visible text
-	FirstReadChars  int        `json:"first_read_chars,omitempty"` // visible code points that came with the first visible read
-	FirstReadTokens wire.Count `json:"first_read_tokens,omitzero"` // their tokens, where the stream itself counts them
+	FirstReadChars  int        `json:"first_read_chars,omitempty"` // visible code points of the first delivery: the first visible read and what followed it within HeadGap
+	FirstReadTokens wire.Count `json:"first_read_tokens,omitzero"` // their tokens, where the stream itself counts them or has one in each chunk
 	Gaps            Gaps       `json:"gaps,omitzero"`              // chunk gaps, digested
 
 	Usage    Usage             `json:"usage"`
