@@ -106,6 +106,7 @@ const maxClassified = 64 << 10
 func Classify(status int, header http.Header, body []byte) Failure {
 	body = body[:min(len(body), maxClassified)]
 	r := readReport(body)
+	r.edge = r.edge || header.Get("Cf-Mitigated") != "" // Cloudflare's challenge
 	if status >= 200 && status < 300 {
 		return judgeWhole(body, r, status)
 	}

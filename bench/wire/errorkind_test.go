@@ -120,6 +120,7 @@ func TestClassify(t *testing.T) {
 		{"Cloudflare 1010 page", 403, h("Server", "cloudflare"), cloudflare1010, KindMalformed, DetailBlocked},
 		{"Cloudflare 1020", 403, nil, "error code: 1020\n", KindMalformed, DetailBlocked},
 		{"Cloudflare as JSON", 403, nil, `{"title":"Error 1010","status":403,"error_code":1010,"cloudflare_error":true}`, KindMalformed, DetailBlocked},
+		{"Cloudflare challenge", 403, h("Cf-Mitigated", "challenge"), "", KindMalformed, DetailBlocked},
 		{"another firewall's page", 403, nil, "<html><h1>403 Forbidden</h1></html>", KindMalformed, DetailBlocked},
 		{"no firewall: its name in a provider's report", 403, nil, `{"error":{"message":"no access to @cf/cloudflare/model","code":"forbidden"}}`, KindAuth, DetailForbidden},
 

@@ -87,6 +87,7 @@ func TestSSE(t *testing.T) {
 		{"bare JSON cut by a field", "data: a\n\n{\"error\":\ndata: b\n\n", []string{`data "a" 8`, `data "b" 27`}},
 		{"bare JSON cut by EOF", "data: a\n\n{\"error\":", []string{`data "a" 8`, `bare "{\"error\":" 18`}},
 		{"JSON body", "  {\"error\":\n1}\n", []string{`body "{\"error\":\n1}" 15`}},
+		{"JSON body after keep-alives", ": x\n\n{\"error\":1}\n", []string{`comment "" 4`, `body "{\"error\":1}" 17`}},
 		{"array body", "[{\"error\":1}]", []string{`body "[{\"error\":1}]" 13`}},
 		{"web page", "\n <!doctype html>\n<html>", []string{"malformed response body: html at byte 0"}},
 		{"web page after an event", "data: a\n\n<html>\n", []string{`data "a" 8`}},

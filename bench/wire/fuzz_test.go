@@ -16,8 +16,8 @@ func fuzzDecoder(f *testing.F, p Protocol) {
 			continue
 		}
 		seeds++
-		f.Add(rec.body[:min(len(rec.body), 4<<10)], uint16(len(rec.body)/2))
-		f.Add(rec.body[max(0, len(rec.body)-2<<10):], uint16(100))
+		f.Add(rec.body[:min(len(rec.body), 2<<10)], uint16(len(rec.body)/2))
+		f.Add(rec.body[max(0, len(rec.body)-1<<10):], uint16(100))
 	}
 	if seeds == 0 {
 		f.Fatal("no recording to start from")

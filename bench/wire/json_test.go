@@ -16,7 +16,7 @@ func walk(c *cursor, depth int) any {
 		c.enter('{')
 		m := map[string]any{}
 		for key, ok := c.key(); ok; key, ok = c.key() {
-			name := strings.ToValidUTF8(fixSurrogates(key), "\ufffd")
+			name := replaceInvalid(key)
 			m[name] = walk(c, depth+1)
 		}
 		return m

@@ -47,7 +47,7 @@ func (OpenAIChat) Request(ctx context.Context, t Target, p Prompt) (*http.Reques
 // one that ignores the cap would answer without end; so its newer name is used
 // only where OpenAI's models are.
 func chatCapField(baseURL string) string {
-	for _, host := range []string{"//api.openai.com/", ".openai.azure.com/", ".cognitiveservices.azure.com/"} {
+	for _, host := range []string{"//api.openai.com/", ".openai.azure.com/", ".cognitiveservices.azure.com/", ".services.ai.azure.com/openai/"} {
 		if strings.Contains(strings.ToLower(baseURL)+"/", host) {
 			return "max_completion_tokens"
 		}

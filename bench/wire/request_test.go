@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -237,6 +238,16 @@ func TestRequestLeavesTarget(t *testing.T) {
 	}
 	if string(before) != string(after) || len(maps.Clone(inner)) != 1 {
 		t.Errorf("target was\n%s\nis\n%s", before, after)
+	}
+}
+
+// TestTargetPrint checks that no verb prints key or address.
+func TestTargetPrint(t *testing.T) {
+	target := Target{BaseURL: "https://private.example", Model: "m", Key: "s3cret"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		if got := fmt.Sprintf(verb, target); strings.Contains(got, "s3cret") || strings.Contains(got, "private") {
+			t.Errorf("%s prints %s", verb, got)
+		}
 	}
 }
 

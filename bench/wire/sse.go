@@ -43,7 +43,7 @@ const maxName = 128
 type sse struct {
 	lines   lines
 	started bool // a line that is not blank was seen
-	framed  bool // a frame was returned
+	framed  bool // a frame other than a comment was returned
 	junk    bool // a line was no field at all
 
 	pending bool // data lines wait for their blank line
@@ -63,7 +63,7 @@ func newSSE(r io.Reader) *sse { return &sse{lines: newLines(r)} }
 func (s *sse) next() (frame, error) {
 	f, err := s.step()
 	if err == nil {
-		s.framed = true
+		s.framed = s.framed || f.kind != frameComment
 	} else if err == io.EOF && !s.framed && s.junk {
 		err = &BodyError{Detail: DetailForeign}
 	}

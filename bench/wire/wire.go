@@ -45,6 +45,13 @@ type Target struct {
 	Body            map[string]any    // extra top-level body fields, already validated
 }
 
+// String names the target by its model alone, so that a key or a private
+// address does not reach a log by accident.
+func (t Target) String() string { return fmt.Sprintf("wire.Target(%q)", t.Model) }
+
+// GoString is String.
+func (t Target) GoString() string { return t.String() }
+
 // An Auth names the header a key travels in.
 type Auth string
 
