@@ -163,3 +163,6 @@ func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
 // iso formats a UTC time for machines.
 func iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// plain formats a number for machines: six significant digits, no grouping.
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -2,13 +2,15 @@ package site
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"sort"
-	"strings"
 )
 
 // An output is the folder a build writes. Files whose content is the same are
@@ -69,6 +71,58 @@ func (o *output) write(name string, data []byte) error {
 	return nil
 }
 
+// copy puts a file of the dataset into the folder, and makes sure that it is the
+// one whose checksum the pages print.
+func (o *output) copy(name string, f File) error {
+	if !fs.ValidPath(name) || path.Base(name) != f.Name {
+		return fmt.Errorf("copy %q: not a file name", f.Name)
+	}
+	if _, twice := o.written[name]; twice {
+		return fmt.Errorf("copy %s: two files have this address", name)
+	}
+	o.written[name] = f.Bytes
+	to := filepath.Join(o.dir, filepath.FromSlash(name))
+	if sum, n, err := digest(to, io.Discard); err == nil && sum == f.SHA256 && n == f.Bytes {
+		return nil
+	}
+	o.changed++
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("copy %s: %w", name, err)
+	}
+	temporary := to + ".new"
+	out, err := os.Create(temporary)
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", name, err)
+	}
+	sum, n, err := digest(f.Source, out)
+	if shut := out.Close(); err == nil {
+		err = shut
+	}
+	if err == nil && (sum != f.SHA256 || n != f.Bytes) {
+		err = fmt.Errorf("it has %d bytes and sum %s, not %d and %s", n, sum, f.Bytes, f.SHA256)
+	}
+	if err == nil {
+		err = os.Rename(temporary, to)
+	}
+	if err != nil {
+		os.Remove(temporary)
+		return fmt.Errorf("copy %s: %w", name, err)
+	}
+	return nil
+}
+
+// digest copies a file to w and returns its SHA-256 in hexadecimal, and its size.
+func digest(name string, w io.Writer) (sum string, n int64, err error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	h := sha256.New()
+	n, err = io.Copy(io.MultiWriter(h, w), in)
+	return hex.EncodeToString(h.Sum(nil)), n, err
+}
+
 // close removes what this build did not write.
 func (o *output) close() error {
 	var stale []string
@@ -96,16 +150,4 @@ func (o *output) close() error {
 		_ = os.Remove(filepath.Dir(file))
 	}
 	return nil
-}
-
-// paths returns all files written, sorted, for the link check and the sitemap.
-func (o *output) paths() []string {
-	paths := make([]string, 0, len(o.written))
-	for name := range o.written {
-		if !strings.HasPrefix(name, ".") {
-			paths = append(paths, name)
-		}
-	}
-	sort.Strings(paths)
-	return paths
 }

@@ -1,0 +1,52 @@
+package site
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxName is how many characters of a name are shown. The dataset and the API
+// hold all of it.
+const maxName = 80
+
+// display makes a name that came from outside harmless to look at: characters
+// that print nothing or reorder their neighbours become U+FFFD, white space
+// becomes one space, and what is too long is cut. Escaping is the template's.
+func display(name string) string {
+	var b strings.Builder
+	n := 0
+	space := false
+	for _, r := range strings.TrimSpace(name) {
+		if n == maxName {
+			b.WriteString("…")
+			break
+		}
+		if unicode.IsSpace(r) {
+			if space {
+				continue
+			}
+			space, r = true, ' '
+		} else {
+			space = false
+		}
+		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) {
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+		n++
+	}
+	if b.Len() == 0 {
+		return "(no name)"
+	}
+	return b.String()
+}
+
+// cell makes text safe to open in a spreadsheet, which runs what begins like a
+// formula. Numbers are not passed through it.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

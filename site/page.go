@@ -1,0 +1,156 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// A Page is what every page has.
+type Page struct {
+	Site Config
+
+	Title       string // of the browser's tab, without the site's name
+	Description string
+	Root        string // from the page to the site's root: "", "../", …
+	Home        string // the front page, as a link: never empty
+	Nav         []Choice
+	Simulated   bool
+
+	Generated  string // for people
+	Stamp      string // the same for machines
+	StaleHours int    // 0: never stale
+	Revision   string
+	Canonical  string // absolute address, if the site has one
+	Feed       string // absolute address of the feed of changes, if the site has one
+	NoIndex    bool
+
+	Style, Icon string   // relative addresses
+	Scripts     []Script // in order
+}
+
+// A Script is one script of a page.
+type Script struct {
+	Src     string
+	ECharts string // where the chart library is, for the script that loads it on demand
+}
+
+// A Choice is a link in a row of which one may be the page itself.
+type Choice struct {
+	Text, Href string
+	Current    bool
+}
+
+// A Link is a link.
+type Link struct{ Text, Href string }
+
+// A section of the site, as the navigation has it.
+type section struct{ text, path string }
+
+var sections = [...]section{
+	{"Leaderboard", ""},
+	{"Providers", "provider/"},
+	{"Changes", "changes/"},
+	{"Dataset", datasetPath},
+	{"Methodology", "methodology/"},
+	{"Guides", "guides/"},
+}
+
+// page returns what every page has, for one at path: a folder ending in a
+// slash, or "" for the front page. Current is the path of its section.
+func (e *edition) page(path, current, title, description string, scripts ...string) Page {
+	p := Page{
+		Site: e.in.Config, Title: title, Description: description,
+		Root:      strings.Repeat("../", strings.Count(path, "/")),
+		Simulated: e.in.Simulated,
+		Generated: instant(e.now), Stamp: iso(e.now),
+		StaleHours: int(e.in.Config.StaleAfter / time.Hour),
+		Revision:   display(e.in.Revision), NoIndex: e.in.Config.NoIndex,
+	}
+	if e.in.Simulated { // it is as good as it was
+		p.StaleHours = 0
+	}
+	if e.in.Revision == "" {
+		p.Revision = ""
+	}
+	e.address(&p, path, current, append(scripts, "stale.js")...)
+	return p
+}
+
+// address fills the links of a page, which depend on its root.
+func (e *edition) address(p *Page, path, current string, scripts ...string) {
+	p.Home = p.Root
+	if p.Home == "" {
+		p.Home = "./"
+	}
+	for _, s := range sections {
+		href := p.Root + s.path
+		if s.path == "" {
+			href = p.Home
+		}
+		p.Nav = append(p.Nav, Choice{Text: s.text, Href: href, Current: s.path == current})
+	}
+	p.Style, p.Icon = p.Root+e.assets.names["style.css"], p.Root+e.assets.names["icon.svg"]
+	for _, name := range scripts {
+		s := Script{Src: p.Root + e.assets.names[name]}
+		if name == "explore.js" {
+			s.ECharts = p.Root + e.assets.names["echarts.min.js"]
+		}
+		p.Scripts = append(p.Scripts, s)
+	}
+	if e.base != nil {
+		p.Canonical = e.base.String() + path
+		p.Feed = e.base.String() + feedPath
+	}
+}
+
+// noSection marks pages that the navigation does not name.
+const noSection = "-"
+
+func parseTemplates(files fs.FS) (*template.Template, error) {
+	t, err := template.New("").Option("missingkey=error").ParseFS(files, "*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse the templates: %w", err)
+	}
+	return t, nil
+}
+
+// html returns the file of a page, rendered by the template of that name when
+// it is asked for.
+func (e *edition) html(path, name string, model func() (any, error)) file {
+	return file{path, func() ([]byte, error) {
+		data, err := model()
+		if err != nil {
+			return nil, fmt.Errorf("make %s: %w", path, err)
+		}
+		var b bytes.Buffer
+		if err := e.templates.ExecuteTemplate(&b, name, data); err != nil {
+			return nil, fmt.Errorf("render %s: %w", path, err)
+		}
+		return squeeze(b.Bytes()), nil
+	}}
+}
+
+// squeeze removes the indentation and empty lines of templates outside <pre>,
+// where white space means nothing.
+func squeeze(html []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(html))
+	pre := false
+	for line := range bytes.Lines(html) {
+		if !pre {
+			if line = bytes.TrimLeft(line, " \t"); len(line) == 1 && line[0] == '\n' {
+				continue
+			}
+		}
+		// The last of <pre and </pre on the line says what holds after it.
+		if open, shut := bytes.LastIndex(line, []byte("<pre")), bytes.LastIndex(line, []byte("</pre")); open != shut {
+			pre = open > shut
+		}
+		b.Write(line)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,96 @@
+package site
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+
+	"github.com/streamgauge/streamgauge/rollup"
+)
+
+// boardCSV is the name of a board's table, beside its page.
+const boardCSV = "leaderboard.csv"
+
+// A table is the CSV beside a page. Text is made safe for spreadsheets;
+// numbers have six digits; what is absent is empty.
+type table struct {
+	header []string
+	rows   [][]string
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) encode() ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.Write(t.header); err != nil {
+		return nil, err
+	}
+	if err := w.WriteAll(t.rows); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// boardTable returns a board as CSV.
+func (e *edition) boardTable(w rollup.Window, m rollup.Metric) ([]byte, error) {
+	b := e.boards[w][m]
+	second := e.boards[w][companion(m)]
+	t := table{header: []string{"rank_best", "rank_worst", "unranked_reason", "provider", "model", "vantage", "nonce"}}
+	for _, metric := range []string{string(m), string(companion(m))} {
+		t.header = append(t.header, metric, metric+"_statistic", metric+"_lo", metric+"_hi", metric+"_confidence", metric+"_p10", metric+"_p90", metric+"_n")
+	}
+	t.header = append(t.header, "success_rate", "availability", "runs", "last_success", "usd_per_million_output_tokens")
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		best, worst := "", ""
+		if r.Ranked {
+			best, worst = strconv.Itoa(r.Best), strconv.Itoa(r.Worst)
+		}
+		s := r.Series
+		row := []string{best, worst, string(r.Why), cell(s.Provider), cell(s.Model), cell(s.Vantage), strconv.FormatBool(s.Nonce)}
+		row = append(row, levelCells(levelOf(r, w, b.Confidence))...)
+		row = append(row, levelCells(levelOf(&second.Rows[second.row[s]], w, second.Confidence))...)
+		last := ""
+		if !r.Summary.LastSuccess.IsZero() {
+			last = iso(r.Summary.LastSuccess)
+		}
+		row = append(row, shareCell(r.Summary.Reliability.SuccessRate), shareCell(r.Summary.Reliability.Availability),
+			strconv.Itoa(r.Summary.Runs), last, dollars(e.bySeries[s].model.PriceOut))
+		t.add(row...)
+	}
+	return t.encode()
+}
+
+func levelCells(l level) []string {
+	statistic, confidence := l.statistic(), ""
+	if sortKey(l.lo) != "" {
+		confidence = plain(l.confidence)
+	}
+	return []string{sortKey(l.value), statistic, sortKey(l.lo), sortKey(l.hi), confidence, sortKey(l.p10), sortKey(l.p90), strconv.Itoa(l.n)}
+}
+
+// statistic names what a level's value is.
+func (l level) statistic() string {
+	switch {
+	case sortKey(l.value) == "":
+		return ""
+	case l.typical:
+		return "median_of_runs"
+	}
+	return "score"
+}
+
+func shareCell(s rollup.Share) string {
+	if !s.OK() {
+		return ""
+	}
+	return plain(s.Value)
+}
+
+func dollars(usd *float64) string {
+	if usd == nil {
+		return ""
+	}
+	return plain(*usd)
+}
