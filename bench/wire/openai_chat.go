@@ -98,8 +98,10 @@ func (d *chatDecoder) decode(ev *Event, f frame) cursor {
 	switch {
 	case failed:
 		ev.Fail = failureOf(f.data)
-	case ev.Finish == "error": // OpenRouter, without its error object
+	case ev.Finish == "error": // OpenRouter and Mistral, without an error object
 		ev.Fail = &Failure{Kind: KindServer, Detail: DetailInStream}
+	case ev.Finish == "insufficient_system_resource": // DeepSeek broke off
+		ev.Fail = &Failure{Kind: KindServer, Detail: DetailOverloaded}
 	}
 	return c
 }
@@ -124,6 +126,8 @@ func (d *chatDecoder) choices(ev *Event, c *cursor) (failed bool) {
 				finish.b = c.raw()
 			case "error":
 				fault.b = c.raw()
+			case "usage": // Moonshot
+				chatUsage(ev, c)
 			case "index":
 				index = c.count().N
 			default:

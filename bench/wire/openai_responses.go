@@ -124,7 +124,7 @@ func (d *responsesDecoder) item(ev *Event, c *cursor) {
 // response reads the response object of a lifecycle event. ended is how the
 // event says it ended, "" if it did not.
 func (d *responsesDecoder) response(ev *Event, c *cursor, ended string) {
-	reason := ""
+	reason, status := "", ""
 	if len(c.b) > 0 && c.enter('{') {
 		for key, ok := c.key(); ok; key, ok = c.key() {
 			switch string(key) {
@@ -132,6 +132,8 @@ func (d *responsesDecoder) response(ev *Event, c *cursor, ended string) {
 				d.setModel(ev, c)
 			case "usage":
 				chatUsage(ev, c)
+			case "status":
+				status = c.text(d.finish, maxLabel)
 			case "incomplete_details":
 				reason = member(c, "reason")
 			default:
@@ -139,7 +141,13 @@ func (d *responsesDecoder) response(ev *Event, c *cursor, ended string) {
 			}
 		}
 	}
-	if reason != "" && ended == "incomplete" {
+	if ended == "" {
+		return
+	}
+	if status != "" && status != "in_progress" {
+		ended = status // some servers call every end response.completed
+	}
+	if ended == "incomplete" && reason != "" {
 		ended += ":" + reason
 	}
 	ev.Finish = ended

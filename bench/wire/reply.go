@@ -151,7 +151,8 @@ func (r *Reply) Verdict(err error) Failure {
 // capped reports whether the answer stopped at the output cap.
 func (r *Reply) capped() bool {
 	switch r.Finish {
-	case "length", "max_tokens", "MAX_TOKENS", "incomplete:max_output_tokens":
+	case "length", "max_tokens", "MAX_TOKENS", "incomplete:max_output_tokens",
+		"model_length", "model_context_window_exceeded": // Mistral's, Anthropic's: the context was full
 		return true
 	}
 	return false

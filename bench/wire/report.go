@@ -17,7 +17,8 @@ type report struct {
 	html      bool     // a web page
 	codes     []string // type, code, status and reason fields
 	message   string   // all the texts, or the body itself if it is no JSON
-	status    int      // numeric status inside the report; 0 if none
+	status    int      // numeric status inside the report, the outermost; 0 if none
+	depth     int      // how deep status stood
 	moderated bool     // OpenRouter tells reasons of moderation
 	edge      bool     // Cloudflare's own error as JSON
 	delayMS   int64    // when to come again, from now; 0 if not told
@@ -142,9 +143,7 @@ func (r *report) field(c *cursor, depth int, parent, key string) {
 // turn: OpenRouter's code is a number, Azure's "401" a string.
 func (r *report) code(c *cursor, depth int, key string) {
 	if c.peek() != '"' {
-		if n := c.count(); n.Known && n.N >= 400 && n.N < 600 {
-			r.status = int(n.N)
-		}
+		r.setStatus(c.count(), depth)
 		return
 	}
 	s := strings.ToLower(c.text("", 128))
@@ -154,12 +153,18 @@ func (r *report) code(c *cursor, depth int, key string) {
 	}
 	if len(s) == 3 && s[0] >= '4' && s[0] <= '5' {
 		if n, ok := smallInt([]byte(s)); ok {
-			r.status = int(n)
+			r.setStatus(Known(n), depth)
 			return
 		}
 	}
 	if len(r.codes) < maxReportCodes && s != "" {
 		r.codes = append(r.codes, s)
+	}
+}
+
+func (r *report) setStatus(n Count, depth int) {
+	if n.Known && n.N >= 400 && n.N < 600 && (r.status == 0 || depth <= r.depth) {
+		r.status, r.depth = int(n.N), depth
 	}
 }
 

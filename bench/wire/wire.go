@@ -86,7 +86,7 @@ type Protocol interface {
 	//
 	// It stops at its first error: one wrapping [ErrMalformed] if the body is
 	// foreign or over a limit, else the read error unchanged. An error that
-	// the provider reports inside the stream is an Event with Failure set, not
+	// the provider reports inside the stream is an Event with Fail set, not
 	// an error, and decoding goes on, as usage may follow it. A body that
 	// merely ends too soon is no error either: [Reply.Verdict] judges that.
 	Decode(body io.Reader) iter.Seq2[Event, error]
@@ -126,7 +126,7 @@ type Event struct {
 	Hidden bool // a block of reasoning arrived that cannot be read
 	Broken bool // the data is no JSON, or was cut off; only Index and End are set
 
-	Finish   string   // raw finish reason, as index.tsv spells it ("stop", "incomplete:max_output_tokens", "blocked:SAFETY")
+	Finish   string   // raw finish reason ("stop", "incomplete:max_output_tokens", "blocked:SAFETY")
 	Last     bool     // an end marker: [DONE], message_stop, response.completed, done:true
 	Complete bool     // with this frame the answer is complete: a finish reason or [DONE] (chat), a finish reason (gemini), the end marker elsewhere
 	Usage    Usage    // what this frame tells of usage; zero where it tells nothing
