@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/content"
+	"github.com/streamgauge/streamgauge/data"
+	"github.com/streamgauge/streamgauge/rollup"
+	"github.com/streamgauge/streamgauge/site"
+	"github.com/streamgauge/streamgauge/templates"
+)
+
+// siteFlags say what site is built, and where.
+type siteFlags struct {
+	Site      string `default:"public" type:"path" help:"Directory the site is built into."`
+	Config    string `default:"streamgauge.yaml" type:"path" help:"What the site says of itself; may be missing."`
+	Templates string `placeholder:"DIR" type:"path" help:"Use these templates instead of the ones built in."`
+	Content   string `placeholder:"DIR" type:"path" help:"Use this prose instead of the one built in."`
+}
+
+// buildCmd builds the site from the dataset.
+type buildCmd struct {
+	recordFlags
+	siteFlags
+}
+
+// Help is printed under the usage line.
+func (buildCmd) Help() string {
+	return "Example: streamgauge build --data record --site public --content my-content"
+}
+
+// Run builds.
+func (c *buildCmd) Run(a *app) error {
+	list, err := c.load()
+	if err != nil {
+		return err
+	}
+	store, err := data.Open(a.ctx, c.Data, data.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return a.buildSite(store, list, &c.siteFlags, false)
+}
+
+// siteConfig is the configuration file of a site.
+type siteConfig struct {
+	Name        string `yaml:"name"`
+	BaseURL     string `yaml:"base_url"`
+	Repository  string `yaml:"repository"`
+	Owner       string `yaml:"owner"`
+	Funding     string `yaml:"funding"`
+	DataLicence string `yaml:"data_licence"`
+	RankBy      string `yaml:"rank_by"`
+	NoIndex     bool   `yaml:"noindex"`
+}
+
+// loadConfig reads the site's configuration; a missing file is the default.
+func loadConfig(file string) (site.Config, error) {
+	var c siteConfig
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return site.Config{}, fmt.Errorf("read the site's configuration: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
+		return site.Config{}, fmt.Errorf("%s: %w", filepath.Base(file), err)
+	}
+	return site.Config{
+		Name: c.Name, BaseURL: c.BaseURL, Repository: c.Repository, Owner: c.Owner, Funding: c.Funding,
+		DataLicence: c.DataLicence, RankBy: rollup.Metric(c.RankBy), NoIndex: c.NoIndex,
+	}, nil
+}
+
+// folderOr returns a folder as a file system, or what is built in.
+func folderOr(dir string, builtIn fs.FS) fs.FS {
+	if dir == "" {
+		return builtIn
+	}
+	return os.DirFS(dir)
+}
+
+// buildSite assembles the download, gathers what the site needs and builds it.
+func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags, simulated bool) error {
+	now := time.Now().UTC().Truncate(time.Second)
+	config, err := loadConfig(f.Config)
+	if err != nil {
+		return err
+	}
+	downloads, err := os.MkdirTemp("", "streamgauge-download-")
+	if err != nil {
+		return fmt.Errorf("make room for the download: %w", err)
+	}
+	defer os.RemoveAll(downloads)
+	inputs := site.Inputs{
+		Config: config, Generated: now, Simulated: simulated,
+		Templates: folderOr(f.Templates, templates.Files()),
+		Content:   folderOr(f.Content, content.FS),
+		Providers: publish(list),
+	}
+	if inputs.Dataset, err = download(a.ctx, store, downloads, now, config.DataLicence); err != nil {
+		return err
+	}
+	if err := gather(a.ctx, store, list, now, &inputs); err != nil {
+		return err
+	}
+	bar := newProgress(a.stderr, "building the site", 0)
+	defer bar.close()
+	report, err := site.Build(a.ctx, f.Site, inputs, bar.at)
+	if err != nil {
+		return fmt.Errorf("build the site: %w", err)
+	}
+	a.log.Info("built the site", "at", f.Site, "pages", report.Pages, "files", report.Files, "changed", report.Changed, "bytes", report.Bytes)
+	return nil
+}
+
+// gather reads from the record what the site is made of.
+func gather(ctx context.Context, store *data.Store, list []bench.Provider, now time.Time, in *site.Inputs) error {
+	cadence := map[bench.Pair]time.Duration{}
+	for i := range list {
+		for j := range list[i].Models {
+			m := &list[i].Models[j]
+			cadence[list[i].Pair(m)] = list[i].CadenceOf(m).Interval()
+		}
+	}
+	histories := map[bench.Series]*rollup.History{}
+	of := func(s bench.Series) *rollup.History {
+		h := histories[s]
+		if h == nil {
+			h = &rollup.History{Series: s, Every: cadence[s.Pair]}
+			histories[s] = h
+		}
+		return h
+	}
+	from := now.Add(-data.RawRetention - rollup.Day)
+	for sample, err := range store.Samples(ctx, from, now.Add(data.MaxAhead)) {
+		if err != nil {
+			return fmt.Errorf("read samples: %w", err)
+		}
+		h := of(sample.Series())
+		h.Samples = append(h.Samples, sample)
+	}
+	year := now.Truncate(rollup.Day).AddDate(-1, 0, -1)
+	for bucket, err := range store.Daily(ctx, year, now.Add(rollup.Day)) {
+		if err != nil {
+			return fmt.Errorf("read daily rollups: %w", err)
+		}
+		h := of(bucket.Series)
+		h.Days = append(h.Days, bucket)
+	}
+	for _, h := range histories {
+		in.Histories = append(in.Histories, *h)
+	}
+	in.Traces = map[bench.Series]bench.Sample{}
+	for sample, err := range store.Traces() {
+		if err != nil {
+			return fmt.Errorf("read traces: %w", err)
+		}
+		in.Traces[sample.Series()] = sample
+	}
+	return nil
+}
+
+// publish returns what may be said of the providers.
+func publish(list []bench.Provider) []site.Provider {
+	var out []site.Provider
+	for i := range list {
+		p := &list[i]
+		entry := site.Provider{Name: p.PublicName(), Title: p.Title, Private: p.Private}
+		if !p.Private {
+			entry.Homepage = p.URL
+		}
+		for j := range p.Models {
+			m := &p.Models[j]
+			model := site.Model{Name: m.Name, Title: m.Title, SizeClass: m.SizeClass, Every: p.CadenceOf(m).Interval()}
+			model.OpenWeights = m.OpenWeights != nil && *m.OpenWeights
+			if m.Price != nil {
+				model.PriceIn, model.PriceOut = &m.Price.Input, &m.Price.Output
+			}
+			if !p.Private {
+				model.Repeat = repeatCommand(p, m)
+			}
+			entry.Models = append(entry.Models, model)
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// repeatCommand returns the command that measures a public pair once.
+func repeatCommand(p *bench.Provider, m *bench.Model) string {
+	text := fmt.Sprintf("streamgauge probe --url %s --protocol %s --model %s", p.BaseURL, p.DialectOf(m).Protocol, m.ID)
+	if p.KeyEnv != "" {
+		text += " --key-env " + p.KeyEnv
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/streamgauge/streamgauge/data"
+	"github.com/streamgauge/streamgauge/site"
+)
+
+// exportCmd writes the dataset as files to download.
+type exportCmd struct {
+	Data string `default:"data" type:"path" help:"Directory of the record."`
+	Out  string `required:"" placeholder:"DIR" type:"path" help:"Directory the files are written into."`
+}
+
+// Help is printed under the usage line.
+func (exportCmd) Help() string {
+	return `Writes streamgauge.sqlite (everything), a lite version, CSV and NDJSON of each view, and manifest.json with sizes and SHA-256.
+Example: streamgauge export --data out/data --out download`
+}
+
+// Run exports.
+func (c *exportCmd) Run(a *app) error {
+	store, err := data.Open(a.ctx, c.Data, data.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	files, err := download(a.ctx, store, c.Out, time.Now().UTC().Truncate(time.Second), "")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		fmt.Fprintf(a.stdout, "%12d  %s  %s\n", f.Bytes, f.SHA256, f.Name)
+	}
+	return nil
+}
+
+// The names of the assembled files.
+const (
+	wholeFile    = "streamgauge.sqlite"
+	liteFile     = "streamgauge-lite.sqlite"
+	manifestFile = "manifest.json"
+)
+
+// download writes every file of the download into dir and describes them.
+func download(ctx context.Context, store *data.Store, dir string, now time.Time, licence string) ([]site.File, error) {
+	whole, lite := data.Whole(now), data.Lite(now)
+	whole.License, lite.License = licence, licence
+	notes := map[string]string{
+		wholeFile: "Everything: raw samples, hourly and daily rollups, views and a dictionary.",
+		liteFile:  "The last 7 days of raw samples, 90 days of hourly rollups, all daily rollups.",
+	}
+	names := []string{wholeFile, liteFile}
+	if err := store.Assemble(ctx, filepath.Join(dir, wholeFile), whole); err != nil {
+		return nil, fmt.Errorf("assemble the download: %w", err)
+	}
+	if err := store.Assemble(ctx, filepath.Join(dir, liteFile), lite); err != nil {
+		return nil, fmt.Errorf("assemble the lite download: %w", err)
+	}
+	for _, format := range []data.Format{data.CSV, data.NDJSON} {
+		made, err := data.ExportGzip(ctx, filepath.Join(dir, wholeFile), dir, format)
+		if err != nil {
+			return nil, fmt.Errorf("export: %w", err)
+		}
+		for i, name := range made {
+			notes[name] = fmt.Sprintf("The view %s as %s, compressed.", data.Views()[i], format)
+		}
+		names = append(names, made...)
+	}
+	manifest, err := data.NewManifest(dir, names, whole)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeJSON(filepath.Join(dir, manifestFile), manifest); err != nil {
+		return nil, err
+	}
+	var files []site.File
+	for _, f := range manifest.Files {
+		files = append(files, site.File{Name: f.Name, Note: notes[f.Name], Bytes: f.Bytes, SHA256: f.SHA256, Source: filepath.Join(dir, f.Name)})
+	}
+	return files, nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run the program by its name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"streamgauge": main})
+}
+
+// TestScripts runs testdata/*.txtar: the program as a user runs it.
+func TestScripts(t *testing.T) {
+	if found, err := filepath.Glob("testdata/*.txtar"); err != nil || len(found) == 0 {
+		t.Fatalf("found no scripts: %v", err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata"})
+}
+
+// runWith runs the program in this process, without an environment.
+func runWith(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, log bytes.Buffer
+	none := func(string) (string, bool) { return "", false }
+	err = run(t.Context(), args, none, strings.NewReader(""), &out, &log)
+	return out.String(), log.String(), err
+}
+
+func TestExitCodes(t *testing.T) {
+	wrap := func(err error) error { return errors.Join(errors.New("while doing it"), err) }
+	tests := []struct {
+		name string
+		err  error
+		want int
+		says string
+	}{
+		{"done", nil, 0, ""},
+		{"our failure", os.ErrPermission, 1, "permission denied"},
+		{"usage", usageError{errors.New("unknown flag")}, 2, "--help"},
+		{"check", wrap(errCheck), 3, "check failed"},
+		{"interrupted", wrap(context.Canceled), 1, "kept"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var stderr bytes.Buffer
+			if got := exitCode(tt.err, &stderr); got != tt.want || !strings.Contains(stderr.String(), tt.says) {
+				t.Errorf("exitCode = %d, says %q; want %d, saying %q", got, stderr.String(), tt.want, tt.says)
+			}
+		})
+	}
+}
+
+// TestHelp checks that every command explains itself.
+func TestHelp(t *testing.T) {
+	top, _, err := runWith(t, "--help")
+	if err != nil {
+		t.Fatalf("--help: %v", err)
+	}
+	for _, command := range []string{"demo", "run", "plan", "bench", "ingest", "rollup", "build", "serve", "probe", "decode", "doctor", "models", "export", "verify"} {
+		if !strings.Contains(top, command) {
+			t.Errorf("--help does not name %s", command)
+		}
+		if out, _, err := runWith(t, command, "--help"); err != nil || !strings.Contains(out, "Usage: streamgauge "+command) {
+			t.Errorf("%s --help: %v\n%s", command, err, out)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"},
+		{"probe"},
+		{"probe", "--url", "ftp://example.com", "--model", "m"},
+		{"decode", "--protocol", "smoke-signals", "x"},
+		{"demo", "--history", "ages"},
+	} {
+		_, _, err := runWith(t, args...)
+		if got := exitCode(err, io.Discard); got != exitUsage {
+			t.Errorf("%q exits with %d (%v); want %d", args, got, err, exitUsage)
+		}
+	}
+}
+
+func TestParseSpan(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want string
+		ok   bool
+	}{{"60d", "1440h0m0s", true}, {"36h", "36h0m0s", true}, {"0", "0s", true}, {"-1d", "", false}, {"x", "", false}, {"99999d", "", false}} {
+		got, err := parseSpan(tt.in)
+		if (err == nil) != tt.ok || tt.ok && got.String() != tt.want {
+			t.Errorf("parseSpan(%q) = %v, %v; want %v", tt.in, got, err, tt.want)
+		}
+	}
+}

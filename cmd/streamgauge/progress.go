@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// A progress shows how far long work has come: a bar on a terminal, a plain
+// line for each step elsewhere.
+type progress struct {
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil off a terminal
+	total int
+	done  int
+}
+
+func newProgress(out io.Writer, what string, total int) *progress {
+	p := &progress{out: out, total: total}
+	if isTerminal(out) && total > 0 {
+		p.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(out),
+			progressbar.OptionSetDescription(what),
+			progressbar.OptionSetWidth(24),
+			progressbar.OptionShowCount(),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	return p
+}
+
+// say names what is being worked on.
+func (p *progress) say(what string) {
+	if p.bar != nil {
+		p.bar.Describe(what)
+	}
+}
+
+// step says that one more is done, and what came of it.
+func (p *progress) step(result string) {
+	p.done++
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	fmt.Fprintf(p.out, "%*d/%d  %s\n", len(fmt.Sprint(p.total)), p.done, p.total, result)
+	if p.bar != nil {
+		_ = p.bar.Add(1)
+	}
+}
+
+// at moves a bar to done of total; off a terminal it prints every tenth.
+func (p *progress) at(done, total int) {
+	if p.bar != nil {
+		p.bar.ChangeMax(total)
+		_ = p.bar.Set(done)
+		return
+	}
+	if total > 0 && done*10/total > p.done*10/total {
+		fmt.Fprintf(p.out, "%d/%d\n", done, total)
+	}
+	p.done = done
+}
+
+func (p *progress) close() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

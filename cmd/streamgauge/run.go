@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/data"
+)
+
+// measureFlags say how a tick measures.
+type measureFlags struct {
+	Vantage string        `default:"local" help:"Name of the place measured from. It is part of each series, so keep it."`
+	Region  string        `placeholder:"TEXT" help:"What is known of where this runs; the runner's name if not given."`
+	Budget  time.Duration `default:"20m" help:"Stop between two requests once this time is used up."`
+	Force   bool          `help:"Measure every configured pair now, due or not."`
+	Offline bool          `help:"Do not read the providers' model lists and prices; the last ones read count."`
+	Only    []string      `placeholder:"PROVIDER[/MODEL]" help:"Measure only these."`
+}
+
+// options returns what a plan depends on.
+func (f *measureFlags) options(a *app) bench.Options {
+	o := bench.Options{Env: a.env, Force: f.Force, Time: f.Budget}
+	if len(f.Only) > 0 {
+		o.Only = func(p bench.Pair) bool {
+			for _, want := range f.Only {
+				if want == p.Provider || want == p.String() {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return o
+}
+
+// runCmd is one tick of the job.
+type runCmd struct {
+	recordFlags
+	measureFlags
+	siteFlags
+}
+
+// Help is printed under the usage line.
+func (runCmd) Help() string {
+	return `Plans from the record, measures what is due one request at a time, ingests, rolls up, checks, and builds the site.
+Providers failing is data: the exit code is 0. Ctrl-C keeps what was measured.
+
+Examples:
+  streamgauge run
+  streamgauge run --providers my-providers --data record --site public --vantage office
+  streamgauge run --only ollama-local --force`
+}
+
+// Run runs the tick.
+func (c *runCmd) Run(a *app) error {
+	start := time.Now()
+	list, err := c.load()
+	if err != nil {
+		return err
+	}
+	store, err := data.Open(a.ctx, c.Data, data.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	// A killed run's journal first: its samples are part of the history.
+	if err := a.ingestJournals(store, start); err != nil {
+		return err
+	}
+	if list, err = a.discover(store.Dir(), list, start, c.Offline); err != nil {
+		return err
+	}
+	measured := a.tick(store, list, &c.measureFlags, &bench.Meter{}, start)
+	// Whatever stopped the measuring, what was measured is put away.
+	keep := a.uncancelled()
+	if err := keep.ingestJournals(store, time.Now()); err != nil {
+		return err
+	}
+	if measured != nil {
+		return measured
+	}
+	if err := a.closeBooks(store, time.Now()); err != nil {
+		return err
+	}
+	return a.buildSite(store, list, &c.siteFlags, false)
+}
+
+// tick plans and measures into a journal of its own.
+func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, meter *bench.Meter, start time.Time) error {
+	history, err := a.history(store, start, f.Vantage)
+	if err != nil {
+		return err
+	}
+	plan := bench.Due(start, list, history, f.options(a))
+	for _, w := range plan.Warnings {
+		a.log.Warn(w)
+	}
+	unconfigured := 0
+	for _, skip := range plan.Skipped {
+		if skip.Code == bench.SkipNotConfigured {
+			unconfigured++
+		}
+		a.log.Debug("skipped", "pair", skip.Pair, "why", skip.Why)
+	}
+	a.log.Info("planned", "due", len(plan.Due), "not_due", len(plan.Skipped)-unconfigured, "not_configured", unconfigured, "seed", plan.Seed)
+	if len(plan.Due) == 0 {
+		if unconfigured > 0 && unconfigured == len(plan.Skipped) {
+			a.log.Warn("no provider is configured; 'streamgauge doctor' says which variables to set")
+		}
+		return nil
+	}
+	journal, err := newJournal(store.Dir(), start, secretsOf(list, a.env))
+	if err != nil {
+		return err
+	}
+	where := f.Region
+	if where == "" {
+		where = region(a.env)
+	}
+	m := measuring{app: a, meter: meter, journal: journal, store: store, env: a.env, vantage: f.Vantage, region: where}
+	if err := m.meter.Warm(a.ctx); err != nil {
+		a.log.Warn("warm-up; the first sample may be slower", "error", err)
+	}
+	var deadline time.Time
+	if f.Budget > 0 {
+		deadline = start.Add(f.Budget)
+	}
+	ok, failed, err := m.measure(a.ctx, plan.Due, deadline)
+	a.log.Info("measured", "ok", ok, "failed", failed)
+	if closeErr := journal.Close(); err == nil && closeErr != nil {
+		return fmt.Errorf("close the journal: %w", closeErr)
+	}
+	return err
+}
+
+// benchCmd measures what is due into a journal, and nothing else.
+type benchCmd struct {
+	recordFlags
+	measureFlags
+}
+
+// Help is printed under the usage line.
+func (benchCmd) Help() string {
+	return "The journal lands in DATA/journals; 'streamgauge ingest' or the next run puts it into the record."
+}
+
+// Run measures.
+func (c *benchCmd) Run(a *app) error {
+	start := time.Now()
+	list, err := c.load()
+	if err != nil {
+		return err
+	}
+	store, err := data.Open(a.ctx, c.Data, data.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if list, err = a.discover(store.Dir(), list, start, c.Offline); err != nil {
+		return err
+	}
+	return a.tick(store, list, &c.measureFlags, &bench.Meter{}, start)
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/wire"
+	"github.com/streamgauge/streamgauge/data"
+	"github.com/streamgauge/streamgauge/data/providers"
+)
+
+// recordFlags say which record and which providers a command works on.
+type recordFlags struct {
+	Data      string `default:"data" type:"path" help:"Directory of the record."`
+	Providers string `placeholder:"DIR" type:"path" help:"Directory of provider files; the ones built in if not given."`
+}
+
+// load reads the provider files.
+func (f *recordFlags) load() ([]bench.Provider, error) {
+	if f.Providers == "" {
+		return bench.LoadProviders(providers.Files)
+	}
+	if _, err := os.Stat(f.Providers); err != nil {
+		return nil, fmt.Errorf("read provider files: %w", err)
+	}
+	return bench.LoadProviders(os.DirFS(f.Providers))
+}
+
+// journals is the folder of a record that measured samples go to first.
+func journals(dir string) string { return filepath.Join(dir, "journals") }
+
+// newJournal opens a journal of its own for this run, which refuses every line
+// that holds a secret of a provider's.
+func newJournal(dir string, now time.Time, secrets [][]byte) (*data.Journal, error) {
+	folder := journals(dir)
+	name := fmt.Sprintf("%s-%d.ndjson", now.UTC().Format("20060102T150405.000"), os.Getpid())
+	return data.CreateJournal(filepath.Join(folder, name), secrets)
+}
+
+// secretsOf returns what must appear in nothing that providers leave behind.
+func secretsOf(list []bench.Provider, env bench.Lookup) [][]byte {
+	var secrets [][]byte
+	for i := range list {
+		for _, secret := range list[i].Secrets(env) {
+			secrets = append(secrets, []byte(secret))
+		}
+	}
+	return secrets
+}
+
+// historyDays is how far back the scheduler looks: budgets are monthly.
+const historyDays = 31
+
+// history returns what the scheduler knows of the past from one vantage point.
+func (a *app) history(store *data.Store, now time.Time, vantage string) (bench.History, error) {
+	history := bench.History{}
+	for s, err := range store.Samples(a.ctx, now.AddDate(0, 0, -historyDays), now.Add(data.MaxAhead)) {
+		if err != nil {
+			return nil, fmt.Errorf("read the history: %w", err)
+		}
+		if s.Env.Vantage == vantage {
+			history[s.Pair] = append(history[s.Pair], bench.AttemptOf(&s))
+		}
+	}
+	return history, nil
+}
+
+// A measuring is one pass over due requests.
+type measuring struct {
+	app     *app
+	meter   *bench.Meter
+	journal *data.Journal
+	store   *data.Store // where the newest traces go; nil keeps none
+	env     bench.Lookup
+	vantage string
+	region  string
+}
+
+// measure sends the due requests one at a time, appends each sample to the
+// journal as soon as it is known, and says what came of it. It stops between
+// two requests when ctx ends, or at the deadline.
+func (m *measuring) measure(ctx context.Context, due []bench.DueRun, deadline time.Time) (ok, failed int, err error) {
+	bar := newProgress(m.app.stderr, "measuring", len(due))
+	defer bar.close()
+	for i := range due {
+		if ctx.Err() != nil {
+			return ok, failed, context.Cause(ctx)
+		}
+		if !deadline.IsZero() && time.Now().Add(due[i].Takes).After(deadline) {
+			m.app.log.Info("time budget used up", "left", len(due)-i)
+			return ok, failed, nil
+		}
+		run, err := due[i].Run(m.env, rand.Reader)
+		if err != nil {
+			return ok, failed, fmt.Errorf("prepare %s: %w", due[i].Pair, err)
+		}
+		run.Env.Vantage, run.Env.Region = m.vantage, m.region
+		bar.say(due[i].Pair.String())
+		sample := m.meter.Measure(ctx, run, bench.Observer{})
+		if sample.Detail == bench.DetailAborted {
+			return ok, failed, context.Canceled // tells nothing of the provider
+		}
+		if err := m.journal.Append(sample); err != nil {
+			return ok, failed, fmt.Errorf("keep the sample of %s: %w", due[i].Pair, err)
+		}
+		if sample.OK() {
+			ok++
+			if m.store != nil {
+				if _, err := m.store.PutTrace(sample); err != nil {
+					return ok, failed, fmt.Errorf("keep the trace of %s: %w", due[i].Pair, err)
+				}
+			}
+		} else {
+			failed++
+		}
+		bar.step(describe(&sample))
+	}
+	return ok, failed, nil
+}
+
+// describe says in one line what came of a request.
+func describe(s *bench.Sample) string {
+	if !s.OK() {
+		text := fmt.Sprintf("%s: %s", s.Pair, s.Kind)
+		if s.Detail != "" {
+			text += " (" + string(s.Detail) + ")"
+		}
+		if s.Kind == wire.KindAuth || s.Detail == wire.DetailBadRequest || s.Detail == wire.DetailModelNotFound {
+			text += " — look into it: this one is likely ours"
+		}
+		return text
+	}
+	text := s.Pair.String()
+	if ttft, why := s.TTFT(); why.OK() {
+		text += fmt.Sprintf(": first text %.0f ms", msOf(ttft))
+	}
+	if tps, why := s.DecodeTPS(); why.OK() {
+		text += fmt.Sprintf(", %.1f tokens/s", tps)
+	} else {
+		text += fmt.Sprintf(", no decode rate (%s)", why)
+	}
+	return text
+}
+
+// ingestJournals puts every journal of the record's folder, those of killed
+// runs too, into the record, and removes each once all of it is there.
+func (a *app) ingestJournals(store *data.Store, now time.Time) error {
+	files, err := filepath.Glob(filepath.Join(journals(store.Dir()), "*.ndjson"))
+	if err != nil {
+		return fmt.Errorf("look for journals: %w", err)
+	}
+	return a.ingestFiles(store, now, files, true)
+}
+
+// ingestFiles puts journals into the record.
+func (a *app) ingestFiles(store *data.Store, now time.Time, files []string, remove bool) error {
+	for _, file := range files {
+		report, err := ingestFile(a.ctx, store, now, file)
+		if err != nil {
+			return err
+		}
+		for _, line := range report.FirstLines {
+			a.log.Warn("journal line skipped", "at", fmt.Sprintf("%s:%d", filepath.Base(line.Journal), line.Line), "why", line.Err)
+		}
+		for reason, n := range report.Aside {
+			a.log.Warn("samples put aside", "why", reason, "samples", n, "in", filepath.Join(store.Dir(), "quarantine"))
+		}
+		a.log.Info("ingested", "journal", filepath.Base(file), "new", report.New, "known", report.Known)
+		if remove && report.BadLines == 0 {
+			if err := os.Remove(file); err != nil {
+				return fmt.Errorf("remove an ingested journal: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// ingestFile puts one journal into the record.
+func ingestFile(ctx context.Context, store *data.Store, now time.Time, file string) (data.Report, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return data.Report{}, fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close()
+	report, err := store.IngestJournals(ctx, now, data.ReadJournal(file, f))
+	if err != nil {
+		return report, fmt.Errorf("ingest %s: %w", filepath.Base(file), err)
+	}
+	return report, nil
+}
+
+// closeBooks rolls up all that is due and checks the record.
+func (a *app) closeBooks(store *data.Store, now time.Time) error {
+	report, err := store.Rollup(a.ctx, now)
+	if err != nil {
+		return fmt.Errorf("roll up: %w", err)
+	}
+	a.log.Info("rolled up", "closed", len(report.Closed), "pruned", len(report.Pruned))
+	return a.check(store)
+}
+
+// check judges the record. Warnings are logged; anything else is an error.
+func (a *app) check(store *data.Store) error {
+	findings, err := store.Check(a.ctx)
+	if err != nil {
+		return fmt.Errorf("check the record: %w", err)
+	}
+	var bad []string
+	for _, f := range findings {
+		if f.Warning {
+			a.log.Warn("record", "finding", f)
+			continue
+		}
+		bad = append(bad, f.String())
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("%w: the record has %d faults:\n  %s", errCheck, len(bad), strings.Join(bad, "\n  "))
+	}
+	return nil
+}
+
+// region says what the environment tells of where this runs, bounded.
+func region(env bench.Lookup) string {
+	for _, name := range []string{"STREAMGAUGE_REGION", "RUNNER_NAME"} {
+		if v, ok := env(name); ok && v != "" {
+			return strings.ToValidUTF8(v[:min(len(v), 64)], "")
+		}
+	}
+	return ""
+}
