@@ -162,6 +162,14 @@ func (s *Store) path(n fileName) string {
 	return filepath.Join(s.dir, filepath.FromSlash(n.relative()))
 }
 
+// relative returns a path below the record's directory as findings name it.
+func (s *Store) relative(path string) string {
+	if below, err := filepath.Rel(s.dir, path); err == nil {
+		return filepath.ToSlash(below)
+	}
+	return path
+}
+
 // survey lists the record's files: the catalog first, then days and months in
 // order. Anything else in their folders is refused.
 func (s *Store) survey() ([]fileName, error) {
@@ -342,13 +350,13 @@ func (s *Store) make(ctx context.Context, path string, name fileName, fill func(
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("make schema: %w", err)
 	}
-	if _, err := db.ExecContext(ctx, `INSERT INTO meta VALUES('file', ?), ('period', ?)`, string(name.kind), name.period()); err != nil {
-		return fmt.Errorf("name file: %w", err)
-	}
 	if fill != nil {
 		if err := fill(ctx, db); err != nil {
 			return err
 		}
+	}
+	if _, err := db.ExecContext(ctx, `INSERT INTO meta VALUES('file', ?), ('period', ?); COMMIT`, string(name.kind), name.period()); err != nil {
+		return fmt.Errorf("name file: %w", err)
 	}
 	return db.Close()
 }

@@ -121,11 +121,11 @@ func random(rnd *rand.Rand, model string, at time.Time) bench.Sample {
 	if s.Chunks >= bench.StallMinChunks && rnd.IntN(4) == 0 {
 		s.Gaps.Stalls, s.Gaps.Stall = 1, min(between(450, 3000), (s.LastText-s.FirstText)/2).Truncate(ms)
 	}
-	s.Usage.Output = wire.Known(int64(1 + rnd.IntN(300)))
+	s.Usage.Output = wire.Known(int64(3 + rnd.IntN(300)))
 	s.Usage.Visible = s.Usage.Output
 	switch rnd.IntN(8) {
 	case 0: // reasons, and says how much
-		s.Usage.Reasoning = wire.Known(rnd.Int64N(s.Usage.Output.N))
+		s.Usage.Reasoning = wire.Known(rnd.Int64N(s.Usage.Output.N - 1))
 		s.Usage.Visible = wire.Known(s.Usage.Output.N - s.Usage.Reasoning.N)
 		s.FirstReason, s.ReasonChunks = between(1, int(s.FirstText/ms)), 1+rnd.IntN(50)
 	case 1: // the provider does not tell

@@ -332,10 +332,11 @@ func duration(s *bench.Sample) time.Duration {
 
 // A File is a file of the record.
 type File struct {
-	Path   string `json:"path"` // below the record's directory, with slashes
+	Path   string `json:"path"`   // below the record's directory, with slashes
+	Kind   string `json:"kind"`   // catalog, raw or rollup
+	Period string `json:"period"` // the day or month it is of; "" for the catalog
 	Bytes  int64  `json:"bytes"`
-	Rows   int64  `json:"rows"`             // samples, or buckets
-	Oldest string `json:"oldest,omitempty"` // day or month it is of
+	Rows   int64  `json:"rows"` // samples, or buckets
 }
 
 // An Inventory is what a record holds.
@@ -391,7 +392,9 @@ func (s *Store) count(ctx context.Context, name fileName, inv *Inventory) error 
 	if err != nil {
 		return fileError(s.path(name), err)
 	}
-	inv.Files = append(inv.Files, File{Path: name.relative(), Bytes: info.Size(), Rows: samples + hourly + daily, Oldest: name.period()})
+	inv.Files = append(inv.Files, File{
+		Path: name.relative(), Kind: string(name.kind), Period: name.period(), Bytes: info.Size(), Rows: samples + hourly + daily,
+	})
 	inv.Bytes += info.Size()
 	inv.Samples += samples
 	inv.Hourly += hourly

@@ -14,6 +14,8 @@ PRAGMA auto_vacuum = NONE;
 PRAGMA application_id = 1397178695; -- "SGAG"
 PRAGMA user_version = 1;
 
+BEGIN; -- the program commits, after the first rows
+
 CREATE TABLE meta(
   key   TEXT PRIMARY KEY,
   value ANY NOT NULL) STRICT, WITHOUT ROWID;
