@@ -58,8 +58,7 @@ func (d *anthropicDecoder) decode(ev *Event, f frame) cursor {
 	kind := f.name
 	var delta, block, message, usage cursor
 	failed := false
-	c.enter('{')
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "type":
 			if raw := c.raw(); len(raw) > 2 && raw[0] == '"' {
@@ -105,10 +104,7 @@ func (d *anthropicDecoder) decode(ev *Event, f frame) cursor {
 }
 
 func (d *anthropicDecoder) message(ev *Event, c *cursor) {
-	if len(c.b) == 0 || !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "model":
 			d.setModel(ev, c)
@@ -124,10 +120,7 @@ func (d *anthropicDecoder) message(ev *Event, c *cursor) {
 // tell them apart as well as its type does: signatures, citations and encrypted
 // thinking have others.
 func (d *anthropicDecoder) block(ev *Event, c *cursor) {
-	if len(c.b) == 0 || !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "text":
 			d.visible = c.appendString(d.visible[:0])
@@ -149,11 +142,8 @@ func (d *anthropicDecoder) block(ev *Event, c *cursor) {
 }
 
 func anthropicUsage(ev *Event, c *cursor) {
-	if len(c.b) == 0 || !c.enter('{') {
-		return
-	}
 	var u Usage
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "input_tokens":
 			u.Input = c.count()

@@ -62,8 +62,7 @@ func (d *geminiDecoder) decode(ev *Event, f frame) cursor {
 	c := cursor{b: f.data}
 	failed := false
 	blocked := ""
-	c.enter('{')
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "candidates":
 			d.candidates(ev, &c)
@@ -92,16 +91,10 @@ func (d *geminiDecoder) decode(ev *Event, f frame) cursor {
 
 // candidates reads candidate 0.
 func (d *geminiDecoder) candidates(ev *Event, c *cursor) {
-	if !c.enter('[') {
-		return
-	}
-	for c.elem() {
-		if !c.enter('{') {
-			continue
-		}
+	for range c.elements() {
 		var content, finish cursor
 		index := int64(0)
-		for key, ok := c.key(); ok; key, ok = c.key() {
+		for key := range c.members() {
 			switch string(key) {
 			case "content":
 				content.b = c.raw()
@@ -124,29 +117,21 @@ func (d *geminiDecoder) candidates(ev *Event, c *cursor) {
 }
 
 func (d *geminiDecoder) content(ev *Event, c *cursor) {
-	if len(c.b) == 0 || !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
-		if string(key) != "parts" || !c.enter('[') {
-			if string(key) != "parts" {
-				c.skip()
-			}
+	for key := range c.members() {
+		if string(key) != "parts" {
+			c.skip()
 			continue
 		}
-		for c.elem() {
+		for range c.elements() {
 			d.part(ev, c)
 		}
 	}
 }
 
 func (d *geminiDecoder) part(ev *Event, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
 	var text cursor
 	thought := false
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "text":
 			text.b = c.raw()
@@ -168,11 +153,8 @@ func (d *geminiDecoder) part(ev *Event, c *cursor) {
 }
 
 func geminiUsage(ev *Event, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
 	var u Usage
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "promptTokenCount":
 			u.Input = c.count()

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -51,6 +52,37 @@ func (c *cursor) enter(open byte) bool {
 	}
 	c.i++
 	return true
+}
+
+// members yields the names of the members of the object at the cursor, which is
+// then at the member's value: the loop has to go past it. Another value is
+// skipped and yields none.
+func (c *cursor) members() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !c.enter('{') {
+			return
+		}
+		for name, ok := c.key(); ok; name, ok = c.key() {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// elements puts the cursor at each element of the array at the cursor in turn:
+// the loop has to go past it. Another value is skipped and yields none.
+func (c *cursor) elements() iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		if !c.enter('[') {
+			return
+		}
+		for c.elem() {
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	}
 }
 
 // key goes to the value of an object's next member and returns its name; false

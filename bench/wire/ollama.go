@@ -56,8 +56,7 @@ func (d *ollamaDecoder) decode(ev *Event, f frame) cursor {
 	d.reset()
 	c := cursor{b: f.data}
 	failed := false
-	c.enter('{')
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "message":
 			d.message(ev, &c)
@@ -101,10 +100,7 @@ func (d *ollamaDecoder) decode(ev *Event, f frame) cursor {
 }
 
 func (d *ollamaDecoder) message(ev *Event, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "content":
 			d.visible = c.appendString(d.visible[:0])

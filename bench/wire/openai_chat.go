@@ -66,8 +66,7 @@ func (d *chatDecoder) decode(ev *Event, f frame) cursor {
 	d.reset()
 	c := cursor{b: f.data}
 	failed := false
-	c.enter('{')
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "choices":
 			failed = d.choices(ev, &c) || failed
@@ -109,16 +108,10 @@ func (d *chatDecoder) decode(ev *Event, f frame) cursor {
 // choices reads choice 0 of a chunk; others belong to other answers. It
 // reports whether the choice holds an error.
 func (d *chatDecoder) choices(ev *Event, c *cursor) (failed bool) {
-	if !c.enter('[') {
-		return false
-	}
-	for c.elem() {
-		if !c.enter('{') {
-			continue
-		}
+	for range c.elements() {
 		var delta, finish, fault cursor
 		index := int64(0)
-		for key, ok := c.key(); ok; key, ok = c.key() {
+		for key := range c.members() {
 			switch string(key) {
 			case "delta":
 				delta.b = c.raw()
@@ -146,11 +139,8 @@ func (d *chatDecoder) choices(ev *Event, c *cursor) (failed bool) {
 }
 
 func (d *chatDecoder) delta(ev *Event, c *cursor) {
-	if len(c.b) == 0 || !c.enter('{') {
-		return
-	}
 	seen, thought := len(d.visible), len(d.reasoning)
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "content":
 			d.visible = d.visible[:seen] // a repeated key replaces the first
@@ -185,14 +175,10 @@ func (d *chatDecoder) delta(ev *Event, c *cursor) {
 // parts reads content that is an array (Mistral): {"type":"text","text":…} or
 // {"type":"thinking","thinking":[{"type":"text","text":…}]}.
 func (d *chatDecoder) parts(c *cursor) {
-	c.enter('[')
-	for c.elem() {
-		if !c.enter('{') {
-			continue
-		}
+	for range c.elements() {
 		var text cursor
 		thinking := false
-		for key, ok := c.key(); ok; key, ok = c.key() {
+		for key := range c.members() {
 			switch string(key) {
 			case "type":
 				thinking = string(c.raw()) == `"thinking"`
@@ -200,8 +186,7 @@ func (d *chatDecoder) parts(c *cursor) {
 				text.b = c.raw()
 			case "thinking":
 				if c.peek() == '[' {
-					c.enter('[')
-					for c.elem() {
+					for range c.elements() {
 						d.reasoning = appendMember(d.reasoning, c, "text")
 					}
 				} else {
@@ -224,14 +209,8 @@ func (d *chatDecoder) parts(c *cursor) {
 // details reads OpenRouter's reasoning_details: objects with a text, a summary,
 // or encrypted data.
 func (d *chatDecoder) details(ev *Event, c *cursor) {
-	if !c.enter('[') {
-		return
-	}
-	for c.elem() {
-		if !c.enter('{') {
-			continue
-		}
-		for key, ok := c.key(); ok; key, ok = c.key() {
+	for range c.elements() {
+		for key := range c.members() {
 			switch string(key) {
 			case "text", "summary":
 				d.reasoning = c.appendString(d.reasoning)
@@ -246,10 +225,7 @@ func (d *chatDecoder) details(ev *Event, c *cursor) {
 
 // appendMember appends the string under name in the object at the cursor.
 func appendMember(dst []byte, c *cursor, name string) []byte {
-	if !c.enter('{') {
-		return dst
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		if string(key) == name {
 			dst = c.appendString(dst)
 		} else {
@@ -262,12 +238,9 @@ func appendMember(dst []byte, c *cursor, name string) []byte {
 // chatUsage reads usage, and Groq's times beside it. Cached and reasoning counts
 // may stand at the top level (Together, Copilot) or under a name of DeepSeek's.
 func chatUsage(ev *Event, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
 	var u Usage
 	var cached, reasoning Count // the less specific places
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "prompt_tokens", "input_tokens":
 			u.Input = c.count().or(u.Input)
@@ -301,10 +274,7 @@ func chatUsage(ev *Event, c *cursor) {
 
 // memberCount returns the count under name in the object at the cursor.
 func memberCount(c *cursor, name string) (n Count) {
-	if !c.enter('{') {
-		return n
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		if string(key) == name {
 			n = c.count()
 		} else {
@@ -316,10 +286,7 @@ func memberCount(c *cursor, name string) (n Count) {
 
 // groqExtra reads x_groq: usage as it was before stream_options, or an error.
 func groqExtra(ev *Event, c *cursor) (failed bool) {
-	if !c.enter('{') {
-		return false
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "usage":
 			chatUsage(ev, c)

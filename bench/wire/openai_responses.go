@@ -53,8 +53,7 @@ func (d *responsesDecoder) decode(ev *Event, f frame) cursor {
 	kind := f.name
 	var delta, item, response cursor
 	failed := false
-	c.enter('{')
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "type": // says more than the event name, which gateways drop or change
 			if raw := c.raw(); len(raw) > 2 && raw[0] == '"' {
@@ -104,10 +103,7 @@ func (d *responsesDecoder) decode(ev *Event, f frame) cursor {
 
 // item notes what kind of output item came.
 func (d *responsesDecoder) item(ev *Event, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		if string(key) != "type" {
 			c.skip()
 			continue
@@ -125,20 +121,18 @@ func (d *responsesDecoder) item(ev *Event, c *cursor) {
 // event says it ended, "" if it did not.
 func (d *responsesDecoder) response(ev *Event, c *cursor, ended string) {
 	reason, status := "", ""
-	if len(c.b) > 0 && c.enter('{') {
-		for key, ok := c.key(); ok; key, ok = c.key() {
-			switch string(key) {
-			case "model":
-				d.setModel(ev, c)
-			case "usage":
-				chatUsage(ev, c)
-			case "status":
-				status = c.text(d.finish, maxLabel)
-			case "incomplete_details":
-				reason = member(c, "reason")
-			default:
-				c.skip()
-			}
+	for key := range c.members() {
+		switch string(key) {
+		case "model":
+			d.setModel(ev, c)
+		case "usage":
+			chatUsage(ev, c)
+		case "status":
+			status = c.text(d.finish, maxLabel)
+		case "incomplete_details":
+			reason = member(c, "reason")
+		default:
+			c.skip()
 		}
 	}
 	if ended == "" {

@@ -18,10 +18,7 @@ func (c *cursor) nanos() float64 { return c.millis() / 1e6 }
 // secondsTiming reads times in seconds under the names that Groq and Cerebras
 // share.
 func secondsTiming(s *ServerTiming, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "queue_time":
 			s.QueueMS = c.seconds()
@@ -39,10 +36,7 @@ func secondsTiming(s *ServerTiming, c *cursor) {
 
 // llamaTiming reads llama.cpp's timings.
 func llamaTiming(s *ServerTiming, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "prompt_ms":
 			s.PromptMS = c.millis()
@@ -59,10 +53,7 @@ func llamaTiming(s *ServerTiming, c *cursor) {
 // azureTiming reads Azure's latency_checkpoint. What the service saw is kept,
 // as it is the side of the engine's figures that is nearer to the client.
 func azureTiming(s *ServerTiming, c *cursor) {
-	if !c.enter('{') {
-		return
-	}
-	for key, ok := c.key(); ok; key, ok = c.key() {
+	for key := range c.members() {
 		switch string(key) {
 		case "service_ttft_ms":
 			s.TTFTMS = c.millis()
