@@ -24,8 +24,10 @@ func (a Axis) size(h float64) Size {
 	return Size{W: a.W, H: h, Text: text}.norm()
 }
 
-// pad keeps a mark at the end of the scale inside the drawing.
-const pad = 4
+// pad keeps a mark at the end of the scale inside the drawing. It is a share of
+// the width, so that a row stretched to another width still meets the ticks of
+// an axis drawn for that width.
+func (s Size) pad() float64 { return s.W / 45 }
 
 // place maps v to the drawing and reports -1 or +1 if it lies off the scale.
 func (a Axis) place(s Size, v float64) (x float64, off int) {
@@ -35,7 +37,7 @@ func (a Axis) place(s Size, v float64) (x float64, off int) {
 	case f > 1:
 		off = 1
 	}
-	return a.Scale.in(v, pad, s.W-pad), off
+	return a.Scale.in(v, s.pad(), s.W-s.pad()), off
 }
 
 // labelled is the ticks whose labels fit side by side.
@@ -139,10 +141,10 @@ func (r Range) SVG() template.HTML {
 		}
 		spread.rect(x1, mid-thick/2, max(x2-x1, .2), thick)
 		if off1 < 0 {
-			arrow(&spread, x1, mid, -1)
+			arrow(&spread, x1, mid, s.pad(), -1)
 		}
 		if off2 > 0 {
-			arrow(&spread, x2, mid, 1)
+			arrow(&spread, x2, mid, s.pad(), 1)
 		}
 	}
 	bar(r.P10, r.P90, 1.6)
@@ -151,7 +153,7 @@ func (r Range) SVG() template.HTML {
 
 	x, off := r.Axis.place(s, r.P50)
 	if off != 0 {
-		arrow(&point, x, mid, off)
+		arrow(&point, x, mid, s.pad(), off)
 	} else {
 		point.rect(x-1.2, mid-8, 2.4, 16)
 	}
@@ -160,11 +162,11 @@ func (r Range) SVG() template.HTML {
 }
 
 // arrow adds an arrow head that points out of the drawing.
-func arrow(p *pen, x, y float64, dir int) {
+func arrow(p *pen, x, y, length float64, dir int) {
 	d := float64(dir)
-	p.move(x+d*pad, y)
+	p.move(x+d*length, y)
 	p.line(x, y-4)
 	p.line(x, y+4)
 	p.op('z')
-	p.x, p.y = tenths(x+d*pad), tenths(y)
+	p.x, p.y = tenths(x+d*length), tenths(y)
 }

@@ -106,3 +106,19 @@ func TestTimeTicks(t *testing.T) {
 		t.Errorf("zone changes ticks: %v, %v", a, b)
 	}
 }
+
+// TestAxisStretches checks that a row drawn for a table cell and stretched over
+// a phone agrees with the axis drawn for the phone.
+func TestAxisStretches(t *testing.T) {
+	cell, phone := Axis{Scale: Log(9, 260), W: 180}, Axis{Scale: Log(9, 260), W: 358}
+	for _, v := range []float64{1, 9, 10, 50, 200, 260, 1000} {
+		a, off := cell.place(cell.size(30), v)
+		b, offPhone := phone.place(phone.size(18), v)
+		if math.Abs(a/180-b/358) > 1e-9 || off != offPhone {
+			t.Errorf("%v is at %.4f of the cell, %.4f of the phone", v, a/180, b/358)
+		}
+	}
+	if _, off := cell.place(cell.size(30), 1); off != -1 {
+		t.Errorf("1 is off a scale from 9 by %d; want -1", off)
+	}
+}
