@@ -14,10 +14,10 @@ type encoder interface {
 	// header sets what the format and its providers put in the header.
 	header(h http.Header)
 
-	// open renders what precedes all output; reasons tells whether reasoning does.
+	// open renders what precedes all output.
 	open(b []byte) []byte
 
-	// keepAlive renders a frame that carries nothing.
+	// keepAlive renders a frame that carries nothing, if the format has one.
 	keepAlive(b []byte) []byte
 
 	// output renders a step of reasoning or answer text, made at made.

@@ -89,7 +89,9 @@ func (e *gemini) header(h http.Header) {
 
 func (e *gemini) open(b []byte) []byte { return b }
 
-func (e *gemini) keepAlive(b []byte) []byte { return append(b, ": keep-alive\r\n\r\n"...) }
+// keepAlive adds nothing: Gemini sends no comments, and Google's own clients
+// take one for an error.
+func (e *gemini) keepAlive(b []byte) []byte { return b }
 
 func (e *gemini) event(b []byte, p geminiPart, finish string) []byte {
 	c := geminiCandidate{FinishReason: finish}

@@ -120,6 +120,9 @@ func (x *exchange) play(ctx context.Context) {
 		for ; i < len(steps) && steps[i].Due == first.Due && steps[i].Kind != StepBreak && len(x.buf) < maxBatch; i++ {
 			x.render(steps[i], &out)
 		}
+		if len(x.buf) == 0 && first.Kind == StepKeepAlive {
+			continue // the format has none
+		}
 		if err := x.put(ctx, first, out); err != nil {
 			break
 		}

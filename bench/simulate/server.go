@@ -40,7 +40,9 @@ type Options struct {
 //	GET  /__log/{id}, /__log/latest                          a [Record] as JSON
 //
 // Any key is accepted, or none: a model whose fault is FaultAuth is the one that
-// refuses it. A request stops costing anything once its client has left. A
+// refuses it. A request stops costing anything once its context ends, which is
+// when its client has left; whoever closes the listener while a model hangs must
+// end the context too ([http.Server].BaseContext). A
 // Server is safe for concurrent use; it writes any number of answers at once,
 // though the cadence of each is exact only while the machine has a core for it.
 type Server struct {

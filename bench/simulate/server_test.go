@@ -133,8 +133,8 @@ func TestKeepAlives(t *testing.T) {
 	for _, a := range apis() {
 		want := 3 // at 30, 60 and 90 ms
 		switch a.name {
-		case "ollama":
-			want = 0 // the format has none
+		case "gemini", "ollama":
+			want = 0 // the formats have none
 		case "anthropic":
 			want = 4 // one more ping is part of its opening
 		}

@@ -52,7 +52,7 @@ type Shape struct {
 	FlushEvery time.Duration // a proxy that passes on what it has at each multiple of this; 0 is none
 	Bursts     int           // the output is kept back and leaves in this many equal parts; 0 is as made
 	OpenAtOnce bool          // headers and opening frames (the role chunk, message_start) leave at once, not with the first output
-	KeepAlive  time.Duration // between comments (or pings) until the first output; 0 is none
+	KeepAlive  time.Duration // between comments (or pings, where the format has either) until the first output; 0 is none
 	Tail       time.Duration // last output to finish reason, usage and end marker
 	Split      Split         // where to cut one frame over two writes
 	NoUsage    bool          // never report token counts, even when asked
