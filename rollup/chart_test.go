@@ -65,8 +65,8 @@ func TestLineBuckets(t *testing.T) {
 	kept.Samples, kept.OK, kept.TTFT = 9, 9, Spread{N: 9, Avg: 1, Min: 1, Max: 1, P50: 1, P95: 1}
 	h := History{Series: alder, Every: 30 * time.Minute, Samples: samples, Days: []Bucket{kept}}
 	ttft, _ := NewTrack(h, Faults{}).Line(TTFT, Window1y, now)
-	if p := ttft.Points[39]; p.N != 9 || p.Value != 1 {
-		t.Errorf("kept day = %+v", p)
+	if p := ttft.Points[39]; len(ttft.Points) != 41 || p.N != 9 || p.Value != 1 {
+		t.Errorf("of %d points, kept day = %+v", len(ttft.Points), p)
 	}
 	if _, ok := tr.Line(E2E, Window1y, now); ok {
 		t.Error("a year of a metric that no bucket keeps")

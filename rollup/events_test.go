@@ -80,6 +80,12 @@ func TestShift(t *testing.T) {
 	if !reflect.DeepEqual(events, before) {
 		t.Error("stored events changed")
 	}
+	// Nor does finding it with another onset, a day off: the last alarm is too near.
+	moved := e
+	moved.ID, moved.Onset = "an onset told before", e.Onset.AddDate(0, 0, 1)
+	if again := Detect([]Event{moved}, tracks, e.Found.AddDate(0, 0, 1)); len(again) != 0 {
+		t.Errorf("told again with another onset: %+v", again)
+	}
 	if strings.Contains(e.ID, "\x00") {
 		t.Errorf("ID %q is not printable", e.ID)
 	}
@@ -140,6 +146,41 @@ func TestIncident(t *testing.T) {
 	}
 }
 
+// TestIncidentJoins checks which shifts make an incident.
+func TestIncidentJoins(t *testing.T) {
+	day := today.AddDate(0, 0, -1)
+	shift := func(id, provider, model string, daysAgo int, change float64) Event {
+		found := day.AddDate(0, 0, -daysAgo)
+		return Event{
+			ID: id, Kind: EventShift, Provider: provider, Series: series(provider, model),
+			Found: found, Onset: found.AddDate(0, 0, -1), Shift: &Shift{Metric: DecodeTPS, Change: change},
+		}
+	}
+	three := []Event{shift("1", "x", "a", 0, -0.2), shift("2", "x", "b", 1, -0.3), shift("3", "x", "c", 0, -0.2)}
+	joined := Event{ID: "4", Kind: EventIncident, Provider: "x", Members: []string{"1", "2", "3"}, Found: day.AddDate(0, 0, -1)}
+	for _, tt := range []struct {
+		name            string
+		previous, found []Event
+		want            int
+	}{
+		{"three models in two days", three[1:2], []Event{three[0], three[2]}, 1},
+		{"two models", nil, three[:2], 0},
+		{"two metrics of one model", nil, append(three[:2:2], shift("5", "x", "b", 0, -0.2)), 0},
+		{"another provider's", nil, append(three[:2:2], shift("5", "y", "c", 0, -0.2)), 0},
+		{"one for the better", nil, append(three[:2:2], shift("5", "x", "c", 0, 0.2)), 0},
+		{"found two days before", []Event{shift("5", "x", "c", 2, -0.2)}, three[:2], 0},
+		{"already joined", append(three[:3:3], joined), []Event{shift("0", "x", "d", 0, -0.2)}, 0},
+	} {
+		got := incidents(tt.previous, tt.found, day)
+		if len(got) != tt.want {
+			t.Errorf("%s: %d incidents; want %d", tt.name, len(got), tt.want)
+		}
+		if len(got) == 1 && (!got[0].Onset.Equal(day.AddDate(0, 0, -2)) || !reflect.DeepEqual(got[0].Members, []string{"1", "2", "3"})) {
+			t.Errorf("%s: %+v", tt.name, got[0])
+		}
+	}
+}
+
 // TestNotes checks that a known change is noted and raises no alarm.
 func TestNotes(t *testing.T) {
 	change := func(samples []bench.Sample, edit func(s *bench.Sample, day int)) *Track {
@@ -184,9 +225,9 @@ func TestNotes(t *testing.T) {
 
 func TestDrop(t *testing.T) {
 	samples := days(alder, 30, 48, wobble(50))
-	bad := today.AddDate(0, 0, -3)
+	bad := today.AddDate(0, 0, -3) // and the day after, which is the same drop
 	for i := range samples {
-		if at := samples[i].StartedAt; !at.Before(bad) && at.Before(bad.Add(Day)) && at.Hour() >= 4 && at.Hour() < 20 {
+		if at := samples[i].StartedAt; !at.Before(bad) && at.Before(bad.Add(2*Day)) && at.Hour() >= 4 && at.Hour() < 20 {
 			samples[i] = failure(alder, at, wire.KindServer)
 		}
 	}
