@@ -132,44 +132,60 @@ type pennant struct {
 	hidden      bool    // no room: the line stays
 }
 
-// layPennants puts each label beside its line in the first of three rows where it
-// fits; the lines of labels that fit nowhere stay. It returns the rows used.
+// layPennants puts each label in the first of three rows where it fits: beside
+// its line, else above it. No line may cross the label of another; labels that
+// fit nowhere are dropped and leave their line. It returns the rows used.
 func layPennants(pennants []pennant, text, left, right float64) int {
 	slices.SortStableFunc(pennants, func(a, b pennant) int { return cmp.Compare(a.x, b.x) })
-	var free [3]float64
-	for i := range free {
-		free[i] = left
-	}
+	free := [3]float64{left, left, left} // where the last label of each row ends
+	line := left                         // the last line that goes down through all rows
 	rows := 0
-next:
 	for i := range pennants {
-		f := &pennants[i]
-		f.hidden = true
-		if f.label == "" {
-			continue
-		}
-		f.label = clip(f.label, max(int((right-left)/text/.7), 8))
-		w := widthOf(f.label, text) + text*.8
-		for row := range free {
-			switch {
-			case f.x >= free[row] && f.x+w <= right:
-				f.side, f.tx = start, f.x+text*.4
-				free[row] = f.x + w
-			case f.x-w >= free[row]:
-				f.side, f.tx = end, f.x-text*.4
-				free[row] = f.x + text*.4
-			case w <= right-free[row]:
-				f.side, f.tx, f.over = end, right, true
-				free[row] = right
-			default:
-				continue
+		p := &pennants[i]
+		p.hidden = true
+		if p.label != "" {
+			p.label = clip(p.label, max(int((right-left)/text/.7), 8))
+			for _, beside := range []bool{true, false} {
+				for row := 0; row < len(free) && p.hidden; row++ {
+					p.try(&free, row, line, right, text, beside)
+				}
 			}
-			f.row, f.hidden = row, false
-			rows = max(rows, row+1)
-			continue next
 		}
+		if !p.hidden {
+			rows = max(rows, p.row+1)
+		}
+		line = max(line, p.x+text*.4)
 	}
 	return rows
+}
+
+// try places the label in a row, beside or above its line, if there is room.
+func (p *pennant) try(free *[3]float64, row int, line, right, text float64, beside bool) {
+	for _, end := range free[row+1:] {
+		if end > p.x { // the line would go down through a label
+			return
+		}
+	}
+	w := widthOf(p.label, text) + text*.8
+	from := free[row]
+	if row > 0 {
+		from = max(from, line)
+	}
+	switch {
+	case beside && p.x >= free[row] && p.x+w <= right:
+		p.side, p.tx = start, p.x+text*.4
+		free[row] = p.x + w
+	case beside && p.x-w >= from:
+		p.side, p.tx = end, p.x-text*.4
+		free[row] = p.x + text*.4
+	case !beside && from+w <= right:
+		p.side, p.over = start, true
+		p.tx = min(max(p.x-w/2, from), right-w) + text*.4
+		free[row] = p.tx + w
+	default:
+		return
+	}
+	p.row, p.hidden = row, false
 }
 
 // drawPennants draws lines from the labels down to the bottom of the frame.

@@ -190,6 +190,53 @@ func TestNothingKnownSaysSo(t *testing.T) {
 	}
 }
 
+// TestPennantsDoNotTouch lays labels at random and checks that no two overlap
+// and no line goes through a label.
+func TestPennantsDoNotTouch(t *testing.T) {
+	const text, left, right = 12, 40, 358
+	shown := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		ps := make([]pennant, r.IntN(7))
+		for i := range ps {
+			ps[i] = pennant{x: left + (right-left)*r.Float64(), label: strings.Repeat("n", r.IntN(24))}
+		}
+		layPennants(ps, text, left, right)
+		span := func(p pennant) (from, to float64) {
+			w := widthOf(p.label, text)
+			if p.side == end {
+				return p.tx - w, p.tx
+			}
+			return p.tx, p.tx + w
+		}
+		for i, p := range ps {
+			if p.hidden {
+				continue
+			}
+			shown++
+			from, to := span(p)
+			if from < left || to > right {
+				t.Errorf("seed %d: label %d from %.0f to %.0f leaves the drawing", seed, i, from, to)
+			}
+			for j, q := range ps {
+				if i == j {
+					continue
+				}
+				if qf, qt := span(q); !q.hidden && q.row == p.row && from < qt && qf < to {
+					t.Errorf("seed %d: labels %d and %d overlap", seed, i, j)
+				}
+				// q's line begins at its own row, or at the frame if it has no label.
+				if !q.hidden && q.row < p.row && q.x > from && q.x < to {
+					t.Errorf("seed %d: line %d goes through label %d", seed, j, i)
+				}
+			}
+		}
+	}
+	if shown < 500 {
+		t.Errorf("only %d labels were shown", shown)
+	}
+}
+
 func TestFarApartValues(t *testing.T) {
 	week := emptyWeek()
 	week.Values[0][0], week.Values[6][23] = 1e-299, 1e299
