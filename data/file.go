@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -257,36 +256,12 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 		return err
 	}
 	defer tx.Rollback()
-	var tables int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
-		return err
-	}
-	pragma := func(name string) (value string, err error) {
-		err = tx.QueryRowContext(ctx, `PRAGMA main.`+name).Scan(&value)
-		return value, err
-	}
-	for _, want := range []struct {
-		name, value string
-		problem     error
-	}{
-		{"application_id", strconv.Itoa(ApplicationID), ErrForeign},
-		{"user_version", strconv.Itoa(SchemaVersion), ErrForeign},
-		{"journal_mode", "delete", ErrWAL},
-		{"page_size", strconv.Itoa(pageSize), ErrForeign},
-	} {
-		got, err := pragma(want.name)
-		if err != nil {
-			return err
-		}
-		if got != want.value {
-			problem := want.problem
-			if version, err := strconv.Atoi(got); want.name == "user_version" && err == nil && version > SchemaVersion {
-				problem = ErrNewer
-			}
-			return &FileError{Path: path, Problem: problem, Err: fmt.Errorf("%s is %s, want %s", want.name, got, want.value)}
-		}
-	}
-	pages, err := pragma("page_count")
+	var application, version, page, pages, tables int64
+	var journal string
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM sqlite_schema), (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT journal_mode FROM pragma_journal_mode),
+		(SELECT page_size FROM pragma_page_size), (SELECT page_count FROM pragma_page_count)`).
+		Scan(&tables, &application, &version, &journal, &page, &pages)
 	if err != nil {
 		return err
 	}
@@ -294,8 +269,22 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 	if err != nil {
 		return err
 	}
-	if n, err := strconv.ParseInt(pages, 10, 64); err != nil || n*pageSize != info.Size() {
-		return &FileError{Path: path, Problem: ErrCorrupt, Err: fmt.Errorf("%d bytes, but %s pages of %d", info.Size(), pages, pageSize)}
+	refuse := func(problem error, format string, args ...any) error {
+		return &FileError{Path: path, Problem: problem, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case application != ApplicationID:
+		return refuse(ErrForeign, "application_id is %#x, want %#x", application, ApplicationID)
+	case version > SchemaVersion:
+		return refuse(ErrNewer, "schema version %d, this program knows %d", version, SchemaVersion)
+	case version != SchemaVersion:
+		return refuse(ErrForeign, "schema version %d, want %d", version, SchemaVersion)
+	case journal != "delete":
+		return refuse(ErrWAL, "journal mode %s", journal)
+	case page != pageSize:
+		return refuse(ErrForeign, "page size %d, want %d", page, pageSize)
+	case pages*page != info.Size():
+		return refuse(ErrCorrupt, "%d bytes, but %d pages of %d", info.Size(), pages, page)
 	}
 	var file, period string
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'file'), (SELECT value FROM meta WHERE key = 'period')`).Scan(&file, &period)
@@ -303,7 +292,7 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 		return err
 	}
 	if file != string(name.kind) || period != name.period() {
-		return &FileError{Path: path, Problem: ErrForeign, Err: fmt.Errorf("it says it is the %s file %q", file, period)}
+		return refuse(ErrForeign, "it says it is the %s file %q", file, period)
 	}
 	return nil
 }

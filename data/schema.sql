@@ -231,7 +231,7 @@ SELECT
   CASE WHEN j.flags & 1 = 0 AND j.output_tokens > 0 AND j.end_ms > 0 THEN round(j.output_tokens * 1000 / j.end_ms, 3) END AS e2e_tps_billed,
   CASE WHEN j.chunks >= 2 AND j.n >= 2 AND j.span_us100 > 0 THEN round(j.span_ms / (j.n - 1), 3) END AS tpot_ms,
   CASE WHEN j.decode_invalid IS NULL AND j.chunks >= 8 AND j.span_us100 > j.stall_us100
-    THEN round((j.n - j.first) * 10000 / (j.span_us100 - j.stall_us100), 3) END AS decode_tps_stall_free,
+    THEN round((j.n - j.first) * 10000.0 / (j.span_us100 - j.stall_us100), 3) END AS decode_tps_stall_free,
   CASE WHEN j.chunks >= 8 THEN j.stall_us100 / 10.0 END AS stall_ms,
   CASE WHEN j.chunks >= 8 THEN j.stalls END AS stall_count,
   CASE WHEN j.chunks >= 8 AND j.span_us100 > 0 THEN round(j.stall_us100 * 1.0 / j.span_us100, 4) END AS stall_ratio,
