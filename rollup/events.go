@@ -23,37 +23,39 @@ const (
 )
 
 // An Event is something that happened to a series or a provider. Events are
-// stored when found, once, and never rewritten: what was published stays.
+// stored when found, once, and never rewritten: what was published stays. Their
+// JSON is the stored form.
 type Event struct {
-	ID    string // made of what the event is; equal for equal events
-	Kind  EventKind
-	Found time.Time // the UTC day whose data showed it
-	Onset time.Time // the UTC day on which it began
+	ID    string    `json:"id"` // made of what the event is; equal for equal events
+	Kind  EventKind `json:"kind"`
+	Found time.Time `json:"found"` // the UTC day whose data showed it
+	Onset time.Time `json:"onset"` // the UTC day on which it began
 
-	Provider string
-	Series   bench.Series // zero for an incident
+	Provider string       `json:"provider"`
+	Series   bench.Series `json:"series,omitzero"` // zero for an incident
 
-	Shift *Shift // of EventShift
-	Drop  *Drop  // of EventDrop
-	Note  *Note  // of EventNote
+	Shift *Shift `json:"shift,omitempty"` // of EventShift
+	Drop  *Drop  `json:"drop,omitempty"`  // of EventDrop
+	Note  *Note  `json:"note,omitempty"`  // of EventNote
 	// Members are the IDs of the shifts that an incident joins, in order.
-	Members []string
+	Members []string `json:"members,omitempty"`
 }
 
 // A Shift is a lasting change of one metric of one series.
 type Shift struct {
-	Metric        Metric         // DecodeTPS or TTFT
-	Before, After float64        // typical level, in the metric's unit
-	Change        float64        // share of the level before: -0.15 is 15 % less
-	Interval      stats.Interval // of Change, 95 %
-	P             float64        // of the test that found it
-	DaysBefore    int            // days of the level before and after that it rests on
-	DaysAfter     int
+	Metric     Metric         `json:"metric"` // DecodeTPS or TTFT
+	Before     float64        `json:"before"` // typical level, in the metric's unit
+	After      float64        `json:"after"`
+	Change     float64        `json:"change"`      // share of the level before: -0.15 is 15 % less
+	Interval   stats.Interval `json:"interval"`    // of Change, 95 %
+	P          float64        `json:"p"`           // of the test that found it
+	DaysBefore int            `json:"days_before"` // days of the level before and after that it rests on
+	DaysAfter  int            `json:"days_after"`
 
 	// Split says where a change of the mean time to the last token came from: a
 	// later start, longer answers, slower tokens. It is nil if either side has
 	// no answers to split.
-	Split *stats.Decomposition
+	Split *stats.Decomposition `json:"split,omitempty"`
 }
 
 // Worse reports whether the shift is one for the worse.
@@ -62,13 +64,15 @@ func (s *Shift) Worse() bool { return (s.Change > 0) != bool(s.Metric.Better()) 
 // A Drop is a day whose availability is below that of the DropDays before it,
 // beyond the doubt of both.
 type Drop struct {
-	Before, After Share
+	Before Share `json:"before"`
+	After  Share `json:"after"`
 }
 
 // A Note is a known change of the conditions that a series is measured under.
 type Note struct {
-	What     NoteKind
-	From, To string
+	What NoteKind `json:"what"`
+	From string   `json:"from"`
+	To   string   `json:"to"`
 }
 
 // A NoteKind is what changed.

@@ -1,6 +1,7 @@
 package rollup
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -85,6 +86,14 @@ func TestShift(t *testing.T) {
 	moved.ID, moved.Onset = "an onset told before", e.Onset.AddDate(0, 0, 1)
 	if again := Detect([]Event{moved}, tracks, e.Found.AddDate(0, 0, 1)); len(again) != 0 {
 		t.Errorf("told again with another onset: %+v", again)
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Event
+	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(back, e) {
+		t.Errorf("stored as %s, read back as %+v (%v)", data, back, err)
 	}
 	if strings.Contains(e.ID, "\x00") {
 		t.Errorf("ID %q is not printable", e.ID)

@@ -35,10 +35,10 @@ type Reliability struct {
 // A Share is a proportion, 0..1, with its 95 % interval, in which failures that
 // come in clusters count for less than as many independent ones.
 type Share struct {
-	Value    float64
-	Why      bench.Reason // why Value means nothing; empty if it stands
-	Interval stats.Interval
-	NEff     float64 // the number of independent runs that would know as much
+	Value    float64        `json:"value"`
+	Why      bench.Reason   `json:"reason,omitempty"` // why Value means nothing; empty if it stands
+	Interval stats.Interval `json:"interval"`
+	NEff     float64        `json:"n_eff"` // the number of independent runs that would know as much
 }
 
 // OK reports whether the share stands.
