@@ -248,12 +248,10 @@ func (e *edition) boardChoices(p Page, w rollup.Window, m rollup.Metric) (window
 // fillBoard fills the rows, and the axes that they share.
 func (e *edition) fillBoard(p *BoardPage, b *boardIndex, w rollup.Window, m rollup.Metric) {
 	m2 := companion(m)
-	second := e.boards[w][m2]
 	firsts, seconds := make([]level, len(b.Rows)), make([]level, len(b.Rows))
 	for i := range b.Rows {
-		r := &b.Rows[i]
-		firsts[i] = levelOf(r, w, b.Confidence)
-		seconds[i] = levelOf(&second.Rows[second.row[r.Series]], w, second.Confidence)
+		of := e.bySeries[b.Rows[i].Series]
+		firsts[i], seconds[i] = e.level(of, w, m), e.level(of, w, m2)
 	}
 	axis := axisOf(m, speedWidth, firsts)
 	axis2 := axisOf(m2, waitWidth, seconds)

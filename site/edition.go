@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -261,4 +262,14 @@ func (e *edition) derive(ctx context.Context) error {
 func (e *edition) rowOf(p *endpoint, w rollup.Window, m rollup.Metric) *rollup.Row {
 	b := e.boards[w][m]
 	return &b.Rows[b.row[p.series]]
+}
+
+// level returns what an endpoint says of a metric over a window.
+func (e *edition) level(p *endpoint, w rollup.Window, m rollup.Metric) level {
+	return levelOf(e.rowOf(p, w, m), w, e.boards[w][m].Confidence)
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
 }

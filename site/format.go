@@ -108,6 +108,14 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// lowerFirst returns s with its first letter in lower case; s is ours, ASCII.
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
 // age formats how long ago something was, coarsely.
 func age(d time.Duration) string {
 	switch {

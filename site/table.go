@@ -35,7 +35,6 @@ func (t *table) encode() ([]byte, error) {
 // boardTable returns a board as CSV.
 func (e *edition) boardTable(w rollup.Window, m rollup.Metric) ([]byte, error) {
 	b := e.boards[w][m]
-	second := e.boards[w][companion(m)]
 	t := table{header: []string{"rank_best", "rank_worst", "unranked_reason", "provider", "model", "vantage", "nonce"}}
 	for _, metric := range []string{string(m), string(companion(m))} {
 		t.header = append(t.header, metric, metric+"_statistic", metric+"_lo", metric+"_hi", metric+"_confidence", metric+"_p10", metric+"_p90", metric+"_n")
@@ -49,8 +48,8 @@ func (e *edition) boardTable(w rollup.Window, m rollup.Metric) ([]byte, error) {
 		}
 		s := r.Series
 		row := []string{best, worst, string(r.Why), cell(s.Provider), cell(s.Model), cell(s.Vantage), strconv.FormatBool(s.Nonce)}
-		row = append(row, levelCells(levelOf(r, w, b.Confidence))...)
-		row = append(row, levelCells(levelOf(&second.Rows[second.row[s]], w, second.Confidence))...)
+		row = append(row, levelCells(e.level(e.bySeries[s], w, m))...)
+		row = append(row, levelCells(e.level(e.bySeries[s], w, companion(m)))...)
 		last := ""
 		if !r.Summary.LastSuccess.IsZero() {
 			last = iso(r.Summary.LastSuccess)
@@ -93,4 +92,27 @@ func dollars(usd *float64) string {
 		return ""
 	}
 	return plain(*usd)
+}
+
+// pointsTable returns the points of an endpoint's lines as CSV, one row for
+// each point of each metric.
+func (e *edition) pointsTable(p *endpoint, w rollup.Window) ([]byte, error) {
+	t := table{header: []string{"metric", "at", "runs", "failed", "value", "lo", "hi"}}
+	for _, m := range []rollup.Metric{rollup.DecodeTPS, rollup.HybridTPS, rollup.TTFT} {
+		line, ok := p.track.Line(m, w, e.now)
+		if !ok {
+			continue
+		}
+		for _, pt := range line.Points {
+			value, lo, hi := "", "", ""
+			if pt.N > 0 {
+				value = plain(pt.Value)
+				if line.Band != rollup.BandNone {
+					lo, hi = plain(pt.Lo), plain(pt.Hi)
+				}
+			}
+			t.add(string(m), iso(pt.At), strconv.Itoa(pt.N), strconv.Itoa(pt.Failed), value, lo, hi)
+		}
+	}
+	return t.encode()
 }

@@ -1,0 +1,133 @@
+package site
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"time"
+
+	"github.com/gorilla/feeds"
+)
+
+// discoveryFiles are for machines and for those who are lost: the page for an
+// unknown address, robots.txt, the sitemap and the feed.
+func (e *edition) discoveryFiles() ([]file, error) {
+	files := []file{
+		e.html("404.html", "404", func() (any, error) { return e.lostPage(), nil }),
+		{"robots.txt", func() ([]byte, error) { return e.robots(), nil }},
+	}
+	if e.base != nil { // both want absolute addresses
+		files = append(files,
+			file{"sitemap.xml", e.sitemap},
+			file{feedPath, e.feed},
+		)
+	}
+	return files, nil
+}
+
+// lostPage is the page a server shows in place of one it does not have, at any
+// depth. Its links begin at the site's root, as relative ones would be resolved
+// against the wrong address and a base element is forbidden by our policy.
+func (e *edition) lostPage() Page {
+	root := "/"
+	if e.base != nil {
+		root = e.base.EscapedPath()
+	}
+	p := e.page("", noSection, "No such page", "There is nothing at this address.")
+	p = Page{
+		Site: p.Site, Title: p.Title, Description: p.Description, Root: root, Simulated: p.Simulated,
+		Generated: p.Generated, Stamp: p.Stamp, Revision: p.Revision, NoIndex: true,
+	}
+	e.address(&p, "", noSection)
+	p.Canonical = ""
+	return p
+}
+
+func (e *edition) robots() []byte {
+	rule := "Allow: /"
+	if e.in.Config.NoIndex {
+		rule = "Disallow: /"
+	}
+	text := "User-agent: *\n" + rule + "\n"
+	if e.base != nil && !e.in.Config.NoIndex {
+		text += "Sitemap: " + e.base.String() + "sitemap.xml\n"
+	}
+	return []byte(text)
+}
+
+// sitemap lists the pages that a reader may want to find: the front page, prose,
+// and one page of each endpoint, model and provider.
+func (e *edition) sitemap() ([]byte, error) {
+	type address struct {
+		Loc     string `xml:"loc"`
+		LastMod string `xml:"lastmod"`
+	}
+	var set struct {
+		XMLName struct{}  `xml:"urlset"`
+		Space   string    `xml:"xmlns,attr"`
+		URLs    []address `xml:"url"`
+	}
+	set.Space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	paths := []string{"", "provider/", "changes/", datasetPath, "guides/"}
+	names, err := proseNames(e.in.Content)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name != datasetProse {
+			paths = append(paths, prosePath(name))
+		}
+	}
+	for _, p := range e.endpoints {
+		paths = append(paths, p.path)
+	}
+	for _, name := range sortedKeys(e.shared()) {
+		paths = append(paths, modelPath(name))
+	}
+	for _, p := range e.providers {
+		paths = append(paths, p.path)
+	}
+	for _, path := range paths {
+		set.URLs = append(set.URLs, address{e.base.String() + path, iso(e.now)})
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	if err := xml.NewEncoder(&b).Encode(set); err != nil {
+		return nil, fmt.Errorf("write the sitemap: %w", err)
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// feed returns the changes as Atom.
+func (e *edition) feed() ([]byte, error) {
+	updated := time.Unix(0, 0).UTC()
+	if len(e.events) > 0 {
+		updated = e.events[0].Found.UTC()
+	}
+	feed := &feeds.Feed{
+		Title: e.in.Config.Name + ": changes", Id: e.base.String() + feedPath,
+		Link: &feeds.Link{Href: e.base.String() + "changes/"}, Updated: updated,
+		Author: &feeds.Author{Name: e.in.Config.Name},
+	}
+	if e.in.Simulated {
+		feed.Subtitle = "Simulated data"
+	}
+	for i := range e.events[:min(len(e.events), 50)] {
+		ev := &e.events[i]
+		item := e.eventItem(ev, e.base.String())
+		link := item.Subject.Href
+		if link == "" {
+			link = e.base.String() + "changes/"
+		}
+		feed.Items = append(feed.Items, &feeds.Item{
+			Id: e.base.String() + "changes/#" + item.ID, Title: item.Subject.Text + ": " + item.Head,
+			Link: &feeds.Link{Href: link}, Description: item.Text, Created: ev.Found.UTC(), Updated: ev.Found.UTC(),
+		})
+	}
+	atom, err := feed.ToAtom()
+	if err != nil {
+		return nil, fmt.Errorf("write the feed: %w", err)
+	}
+	return []byte(atom), nil
+}

@@ -1,0 +1,590 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/wire"
+	"github.com/streamgauge/streamgauge/rollup"
+	"github.com/streamgauge/streamgauge/rollup/stats"
+)
+
+// A PairPage is one endpoint over one window.
+type PairPage struct {
+	Page
+	Name     string
+	Provider Link
+	Heading  string
+	Private  bool
+
+	FirstText string // "420 ms", empty if unknown
+	Rank      string // "8 to 10", empty if it has none
+	RankOf    string
+	Tied      []Link
+	TiedMore  string // "three others"
+	Unranked  string // why it has no rank
+	Note      string
+	Badges    []Badge
+
+	Window  string // "7 days"
+	Windows []Choice
+	Facts   []Fact
+	Change  *Change
+	Mixed   []string
+
+	Lines   []*Figure
+	Arrival *Figure
+	Halves  []*Figure
+	Numbers Table
+	Consts  Facts // what the text cites
+
+	Reliability []Fact
+	Outages     []string
+	Faults      *Table
+	Kinds       *Table
+	Delivery    *Table
+
+	Hybrid    string // the published hybrid rate
+	Decode    string
+	HybridWhy string
+
+	Repeat    string
+	Events    []EventItem
+	Others    []Link // other series of the pair
+	Foot      string
+	PointsCSV string
+	JSON      string
+}
+
+// A Badge is a short remark beside the lede.
+type Badge struct {
+	Text string
+	Warn bool
+}
+
+// A Fact is one large number with its name.
+type Fact struct {
+	Name, Sub string
+	Number
+	Unit string
+	Href string
+}
+
+// windowPath returns the folder of an endpoint's page over a window.
+func (p *endpoint) windowPath(w rollup.Window) string {
+	if w == rollup.Window7d {
+		return p.path
+	}
+	return p.path + string(w) + "/"
+}
+
+// lineMetrics are the metrics drawn over time on a pair's page.
+func lineMetrics() []rollup.Metric { return []rollup.Metric{rollup.DecodeTPS, rollup.TTFT} }
+
+func (e *edition) pairFiles() ([]file, error) {
+	var files []file
+	for _, p := range e.endpoints {
+		for _, w := range rollup.Windows() {
+			path := p.windowPath(w)
+			files = append(files,
+				e.html(path+"index.html", "pair", func() (any, error) { return e.pairPage(p, w), nil }),
+				file{path + "points.csv", func() ([]byte, error) { return e.pointsTable(p, w) }},
+			)
+			for _, m := range lineMetrics() {
+				files = append(files, file{path + faceOf(m).slug + ".json", func() ([]byte, error) { return e.exploreLine(p, w, m) }})
+			}
+		}
+	}
+	return files, nil
+}
+
+func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
+	s := p.summary[w]
+	path := p.windowPath(w)
+	r := e.rowOf(p, w, rollup.DecodeTPS)
+	page := PairPage{
+		Name: p.name, Private: p.provider.Private, Note: display(p.model.Note), Window: windowWords(w),
+		Heading: e.pairHeading(p, w), Repeat: p.model.Repeat, PointsCSV: "points.csv",
+	}
+	if p.model.Note == "" {
+		page.Note = ""
+	}
+	page.Page = e.page(path, noSection, p.title()+", "+windowWords(w), page.Heading+" Measured on a schedule, with intervals, reliability and every run's number.", "copy.js", "explore.js")
+	page.Provider = Link{p.provider.name, page.Root + p.provider.path}
+	page.JSON = page.Root + apiPairPath(p)
+	for _, other := range rollup.Windows() {
+		page.Windows = append(page.Windows, Choice{windowName(other), page.Root + p.windowPath(other), other == w})
+	}
+	for _, other := range p.provider.endpoints {
+		if other.series.Pair == p.series.Pair && other != p {
+			page.Others = append(page.Others, Link{other.name, page.Root + other.windowPath(w)})
+		}
+	}
+	e.rankWords(&page, p, r, w)
+	page.Badges = badgesOf(p, s, r)
+	page.Facts = e.bigNumbers(p, w)
+	page.Change = e.changeOf(p, w)
+	page.Mixed = mixedWords(s.Mixed)
+	for _, m := range lineMetrics() {
+		if f := e.lineFigure(p, w, m); f != nil {
+			page.Lines = append(page.Lines, f)
+		}
+	}
+	page.Arrival = e.arrivalFigure(p)
+	for _, f := range []*Figure{e.weekFigure(p), e.spreadFigure(p, w, rollup.TTFT), e.spreadFigure(p, w, rollup.DecodeTPS)} {
+		if f != nil {
+			page.Halves = append(page.Halves, f)
+		}
+	}
+	page.Numbers, page.Consts = numbersTable(s), e.facts
+	fillReliability(&page, p, s)
+	page.Delivery = deliveryTable(s.Delivery)
+	fillHybrid(&page, s)
+	for i := range p.events {
+		page.Events = append(page.Events, e.eventItem(&p.events[i], page.Root))
+	}
+	page.Foot = footOf(s)
+	return page
+}
+
+// pairHeading says in one sentence how fast the endpoint is.
+func (e *edition) pairHeading(p *endpoint, w rollup.Window) string {
+	s := p.summary[w]
+	l := e.level(p, w, rollup.DecodeTPS)
+	name := p.title()
+	switch {
+	case !math.IsNaN(l.value):
+		return fmt.Sprintf("%s writes about %s tokens a second.", name, rate(l.value))
+	case s.Runs == 0:
+		return fmt.Sprintf("%s was not measured in the last %s.", name, windowWords(w))
+	case s.OK == 0:
+		return fmt.Sprintf("%s gave no answer in the last %s.", name, windowWords(w))
+	case 2*(s.Delivery.Buffered+s.Delivery.HeadBurst) > s.Delivery.N:
+		return fmt.Sprintf("%s delivers its answers all at once.", name)
+	case l.spread != "":
+		return fmt.Sprintf("%s has been measured only %s so far.", name, times(l.n))
+	}
+	return fmt.Sprintf("%s has no decode rate: %s.", name, because(s.Decode.P50.Why))
+}
+
+// times returns "once", "twice", "three times".
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return words(n) + " times"
+}
+
+// rankWords fills what the lede says of the endpoint's place.
+func (e *edition) rankWords(page *PairPage, p *endpoint, r *rollup.Row, w rollup.Window) {
+	s := p.summary[w]
+	if s.TTFT.P50.OK() {
+		page.FirstText = estimate(s.TTFT.P50, latency).Text
+	}
+	if !r.Ranked {
+		if s.Runs > 0 {
+			page.Unranked = because(r.Why)
+		}
+		return
+	}
+	b := e.boards[w][rollup.DecodeTPS]
+	page.Rank, page.RankOf = strconv.Itoa(r.Best), count(b.Ranked)
+	if r.Worst != r.Best {
+		page.Rank += " to " + strconv.Itoa(r.Worst)
+	}
+	const most = 3
+	for _, t := range b.Tied(b.row[p.series]) {
+		if t.Series == p.series {
+			continue
+		}
+		other := e.bySeries[t.Series]
+		page.Tied = append(page.Tied, Link{other.title(), page.Root + other.windowPath(w)})
+	}
+	if n := len(page.Tied) - most; n > 1 {
+		page.Tied, page.TiedMore = page.Tied[:most], words(n)+" others"
+	}
+}
+
+// badgesOf returns remarks that the reader must not miss.
+func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
+	var badges []Badge
+	if p.model.Retired {
+		badges = append(badges, Badge{"no longer measured", true})
+	}
+	if s.Provisional {
+		badges = append(badges, Badge{"measured since today", true})
+	}
+	if s.Runs > 0 && r.N < stats.MinRankRuns {
+		badges = append(badges, Badge{fmt.Sprintf("n %d: thin", r.N), true})
+	}
+	switch s.Freshness {
+	case stats.Stale:
+		if s.Runs > 0 {
+			badges = append(badges, Badge{"stale", true})
+		}
+	case stats.Aging:
+		badges = append(badges, Badge{"aging", true})
+	}
+	if p.track.Buffered {
+		badges = append(badges, Badge{"buffered stream", true})
+	}
+	if p.series.Nonce {
+		badges = append(badges, Badge{"with a nonce", false})
+	}
+	if p.model.OpenWeights {
+		badges = append(badges, Badge{"open weights", false})
+	}
+	if p.track.Every > 0 && !p.model.Retired {
+		badges = append(badges, Badge{"every " + span(p.track.Every), false})
+	}
+	return badges
+}
+
+// bigNumbers returns the row of large numbers.
+func (e *edition) bigNumbers(p *endpoint, w rollup.Window) []Fact {
+	s := p.summary[w]
+	decode, hybrid, wait := e.level(p, w, rollup.DecodeTPS), e.level(p, w, rollup.HybridTPS), e.level(p, w, rollup.TTFT)
+	avail := s.Reliability.Availability
+	facts := []Fact{
+		{Name: "decode speed", Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#speed"},
+		{Name: "first token", Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#first-token"},
+		{Name: "published hybrid rule", Number: hybrid.Number, Unit: "tok/s", Sub: "why it differs", Href: "#hybrid"},
+		{Name: "available", Number: shareNumber(avail), Unit: "%", Sub: availabilitySub(s), Href: "#reliability"},
+		{Name: "whole answer, end to end", Number: estimate(s.E2E.P50, latency), Sub: p95Sub(s.E2E), Href: "#numbers"},
+	}
+	if s.TTFO.P50.OK() && s.Delivery.Reasoned > 0 {
+		facts = append(facts, Fact{Name: "first output, thinking included", Number: estimate(s.TTFO.P50, latency), Href: "#numbers"})
+	}
+	for i := range facts {
+		splitUnit(&facts[i])
+	}
+	return facts
+}
+
+// splitUnit sets the unit of a time apart from its digits.
+func splitUnit(f *Fact) {
+	if f.Why != "" {
+		f.Unit = ""
+		return
+	}
+	if f.Unit != "" {
+		return
+	}
+	if i := strings.LastIndexByte(f.Text, ' '); i > 0 {
+		f.Text, f.Unit = f.Text[:i], f.Text[i+1:]
+	} else {
+		f.Unit = "ms" // a bare time is in milliseconds
+	}
+}
+
+// levelSub says how sure a level is.
+func levelSub(l level, m rollup.Metric) string {
+	switch {
+	case l.Why != "" && l.spread != "":
+		return "single runs: " + l.spread
+	case l.Why != "":
+		return l.Why
+	case sortKey(l.lo) != "":
+		return fmt.Sprintf("%s %% interval %s–%s", percent(l.confidence), bare(m, l.lo), bare(m, l.hi))
+	case sortKey(l.p10) != "":
+		return fmt.Sprintf("p10 to p90: %s–%s", bare(m, l.p10), bare(m, l.p90))
+	}
+	return "median of " + plural(l.n, "run")
+}
+
+func p95Sub(d rollup.Distribution) string {
+	if x := d.WithTimeouts.P95; x.OK() && d.P50.OK() {
+		return "p95 " + estimate(x, latency).Text
+	}
+	if d.N > 0 && !d.P50.OK() {
+		return because(d.P50.Why)
+	}
+	return "n " + count(d.N)
+}
+
+func availabilitySub(s *rollup.Summary) string {
+	a := s.Reliability.Availability
+	if !a.OK() {
+		return because(a.Why)
+	}
+	return fmt.Sprintf("%s–%s, %s", percent(a.Interval.Lo), percent(a.Interval.Hi), plural(len(s.Reliability.Outages), "outage"))
+}
+
+// changeOf says what changed lately: a detected shift with its parts, else the
+// window against the one before.
+func (e *edition) changeOf(p *endpoint, w rollup.Window) *Change {
+	for i := range p.events {
+		ev := &p.events[i]
+		if ev.Shift == nil || e.now.Sub(ev.Onset) > recent {
+			continue
+		}
+		head := shiftHead(ev)
+		text := capital(faceName(ev.Shift.Metric)) + " is " + shiftWords(ev.Shift) + "."
+		if ev.Shift.Split != nil {
+			return splitChange(head, text, *ev.Shift.Split)
+		}
+		return &Change{Head: head, Text: text}
+	}
+	if w != rollup.Window7d && w != rollup.Window24h {
+		return nil
+	}
+	d, ok := p.track.Split(w, e.now)
+	if !ok {
+		return nil
+	}
+	c := splitChange("No lasting change found.", "Against the "+windowWords(w)+" before:", d)
+	c.Text = strings.Replace(c.Text, "before: A", "before, a", 1)
+	c.Figure = nil // ordinary variation deserves words, not a picture
+	return c
+}
+
+// recent is how long a shift stands at the top of its page.
+const recent = 30 * rollup.Day
+
+func faceName(m rollup.Metric) string {
+	if m == rollup.TTFT {
+		return "first token"
+	}
+	return "decode speed"
+}
+
+// mixedWords says which conditions changed within a window.
+func mixedWords(m rollup.Mixed) []string {
+	var notes []string
+	ints := func(what string, list []int) {
+		if len(list) > 1 {
+			var text []string
+			for _, v := range list {
+				text = append(text, strconv.Itoa(v))
+			}
+			notes = append(notes, what+" "+strings.Join(text, ", "))
+		}
+	}
+	texts := func(what string, list []string) {
+		if len(list) > 1 {
+			const most = 6
+			var text []string
+			for _, v := range list[:min(len(list), most)] {
+				text = append(text, display(v))
+			}
+			if len(list) > most {
+				text = append(text, words(len(list)-most)+" more")
+			}
+			notes = append(notes, what+" "+strings.Join(text, ", "))
+		}
+	}
+	ints("method versions", m.Methods)
+	ints("prompt versions", m.Prompts)
+	texts("wire formats", m.Protocols)
+	texts("places", m.Regions)
+	texts("served models", m.Served)
+	texts("routes", m.Routes)
+	ints("lanes", m.Lanes)
+	return notes
+}
+
+// numbersTable lists every metric of a window with its percentiles.
+func numbersTable(s *rollup.Summary) Table {
+	t := Table{
+		Caption: "Successful runs; times also counting timeouts as longer than everything else",
+		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
+	}
+	row := func(name string, d rollup.Distribution, q rollup.Quantiles) {
+		format := func(v float64) string { return full(d.Metric, v) }
+		cells := []string{name}
+		for _, x := range []rollup.Estimate{q.P10, q.P50, q.P90, q.P95} {
+			cells = append(cells, estimate(x, format).Text)
+		}
+		for _, v := range []float64{d.Avg, d.Min, d.Max} {
+			if d.N == 0 {
+				v = math.NaN()
+			}
+			text := absent
+			if !math.IsNaN(v) {
+				text = format(v)
+			}
+			cells = append(cells, text)
+		}
+		t.Rows = append(t.Rows, append(cells, count(d.N)))
+	}
+	for _, x := range []struct {
+		name string
+		d    rollup.Distribution
+	}{
+		{"decode speed", s.Decode}, {"published hybrid rule", s.Hybrid}, {"decode speed, stalls left out", s.StallFree},
+		{"end-to-end speed", s.EndToEnd}, {"first token", s.TTFT}, {"first output", s.TTFO},
+		{"first token, connection included", s.TTFTCold}, {"end to end", s.E2E},
+	} {
+		if x.d.Metric == "" {
+			continue
+		}
+		row(x.name, x.d, x.d.Quantiles)
+		if x.d.Timeouts > 0 && x.d.Metric.Better() == stats.LowerIsBetter {
+			row(x.name+", counting timeouts", x.d, x.d.WithTimeouts)
+		}
+	}
+	return t
+}
+
+// fillReliability fills the three rates, the outages and the failures.
+func fillReliability(page *PairPage, p *endpoint, s *rollup.Summary) {
+	rel := &s.Reliability
+	for _, x := range []struct {
+		name  string
+		share rollup.Share
+	}{{"success rate", rel.SuccessRate}, {"availability", rel.Availability}, {"throttle rate", rel.Throttle}} {
+		f := Fact{Name: x.name, Number: shareNumber(x.share), Unit: "%"}
+		if x.share.OK() {
+			f.Sub = fmt.Sprintf("95 %% interval %s–%s", percent(x.share.Interval.Lo), percent(x.share.Interval.Hi))
+		} else {
+			f.Unit, f.Sub = "", because(x.share.Why)
+		}
+		page.Reliability = append(page.Reliability, f)
+	}
+	const most = 5
+	for i := len(rel.Outages) - 1; i >= 0 && len(page.Outages) < most; i-- {
+		o := rel.Outages[i]
+		text := fmt.Sprintf("%s: %s in a row", instant(o.From), plural(o.Runs, "failure"))
+		if o.Open {
+			text += ", no success since"
+		} else {
+			text += ", then a success " + age(o.To.Sub(o.From)) + " later"
+		}
+		page.Outages = append(page.Outages, text)
+	}
+	anatomy := p.track.Anatomy(s.Span)
+	kinds := &Table{Caption: "Runs by outcome", Head: []Head{{"Outcome", false}, {"Whose", false}, {"Runs", true}, {"Share, %", true}}}
+	c := rel.Counts
+	total := c.Total()
+	for _, x := range []struct {
+		kind wire.ErrorKind
+		n    int
+	}{{wire.KindNone, c.OK}, {wire.KindAuth, c.Auth}, {wire.KindQuota, c.Quota}, {wire.KindRateLimit, c.RateLimit}, {wire.KindServer, c.Server}, {wire.KindTimeout, c.Timeout}, {wire.KindNetwork, c.Network}, {wire.KindMalformed, c.Malformed}} {
+		if x.n == 0 {
+			continue
+		}
+		name, whose := "success", ""
+		if x.kind != wire.KindNone {
+			name, whose = kindWords(x.kind), kindOwner(x.kind)
+		}
+		kinds.Rows = append(kinds.Rows, []string{name, whose, count(x.n), percent(float64(x.n) / float64(total))})
+	}
+	if rel.Observer > 0 {
+		kinds.Rows = append(kinds.Rows, []string{"left out: our own connection failed", "ours", count(rel.Observer), ""})
+	}
+	if total > 0 {
+		page.Kinds = kinds
+	}
+	if len(anatomy.Faults) > 0 {
+		page.Faults = &Table{Caption: "What the failures were, of runs whose raw samples are kept", Head: []Head{{"Kind", false}, {"Detail", false}, {"Failed while", false}, {"Runs", true}}}
+		for _, f := range anatomy.Faults {
+			page.Faults.Rows = append(page.Faults.Rows, []string{kindWords(f.Kind), codeWords(string(f.Detail)), phaseWords(f.Phase), count(f.N)})
+		}
+	}
+}
+
+// codeWords makes words of a code of our own vocabulary.
+func codeWords(code string) string {
+	if code == "" {
+		return absent
+	}
+	return strings.ReplaceAll(display(code), "_", " ")
+}
+
+// phaseWords says what the program was doing when a run failed.
+func phaseWords(p bench.Phase) string {
+	switch p {
+	case bench.PhaseDNS:
+		return "looking up the name"
+	case bench.PhaseDial:
+		return "connecting"
+	case bench.PhaseTLS:
+		return "setting up TLS"
+	case bench.PhaseRequest:
+		return "sending the request"
+	case bench.PhaseHeaders:
+		return "waiting for the response head"
+	case bench.PhaseFirstToken:
+		return "waiting for the first token"
+	case bench.PhaseStream:
+		return "reading the stream"
+	case bench.PhaseEnd:
+		return "looking for the end of the answer"
+	}
+	return codeWords(string(p))
+}
+
+// deliveryTable says how answers arrived.
+func deliveryTable(d rollup.Delivery) *Table {
+	if d.N == 0 {
+		return nil
+	}
+	t := &Table{Caption: plural(d.N, "successful answer"), Head: []Head{{"Delivery", false}, {"Runs", true}, {"Share, %", true}}}
+	add := func(name string, n int) {
+		if n > 0 {
+			t.Rows = append(t.Rows, []string{name, count(n), percent(float64(n) / float64(d.N))})
+		}
+	}
+	add("smooth: about a token at a time", d.Smooth)
+	add("chunky: several tokens a read", d.Chunky)
+	add("burst: all or most of it at once", d.Burst)
+	add("with a stall", d.Stalled)
+	add("reasoning shown before the answer", d.Reasoned)
+	add("hybrid rule by its inter-token path", d.InterToken)
+	add("hybrid rule by its wall-clock path", d.WallClock)
+	add("token count estimated, never ranked", d.Estimated)
+	if d.StallRatio.OK() {
+		t.Rows = append(t.Rows, []string{"median share of the time that stood still, %", percent(d.StallRatio.Value), ""})
+	}
+	if d.Burstiness.OK() {
+		t.Rows = append(t.Rows, []string{"median burstiness, −1 clockwork to 1 bursts", strings.Replace(fmt.Sprintf("%.2f", d.Burstiness.Value), "-", "−", 1), ""})
+	}
+	return t
+}
+
+// fillHybrid says what the published hybrid rule gives here, and why.
+func fillHybrid(page *PairPage, s *rollup.Summary) {
+	format := func(v float64) string { return full(rollup.DecodeTPS, v) }
+	page.Hybrid, page.Decode = estimate(s.Hybrid.P50, format).Text, estimate(s.Decode.P50, format).Text
+	d := s.Delivery
+	n := d.InterToken + d.WallClock
+	switch {
+	case n == 0:
+		page.HybridWhy = "no run in this window has both a token count and a measurable time"
+	case d.WallClock == n:
+		page.HybridWhy = fmt.Sprintf("all %s took its wall-clock path, which counts tokens made before its clock started and time after the last token", plural(n, "run"))
+	case d.InterToken == n:
+		page.HybridWhy = fmt.Sprintf("all %s took its inter-token path, which agrees with the decode rate but for the first read", plural(n, "run"))
+	default:
+		page.HybridWhy = fmt.Sprintf("%s of %s took its inter-token path, the others its wall-clock path, which counts tokens made before its clock started and time after the last token", count(d.InterToken), plural(n, "run"))
+	}
+}
+
+// footOf says what the numbers rest on.
+func footOf(s *rollup.Summary) string {
+	parts := []string{"n " + count(s.Runs)}
+	for _, v := range s.Mixed.Methods {
+		parts = append(parts, "method "+strconv.Itoa(v))
+	}
+	for _, v := range s.Mixed.Prompts {
+		parts = append(parts, "prompt "+strconv.Itoa(v))
+	}
+	parts = append(parts, "from "+display(cmp.Or(s.Series.Vantage, "an unnamed place")))
+	if s.Series.Nonce {
+		parts = append(parts, "with a nonce")
+	}
+	if s.Noisy > 0 {
+		parts = append(parts, plural(s.Noisy, "run")+" left out as our own machine was busy")
+	}
+	if s.Bucketed {
+		parts = append(parts, "partly from daily rollups, within 1 %")
+	}
+	return strings.Join(parts, " · ")
+}
