@@ -38,7 +38,7 @@ const (
 // A cron expression is taken at its word: no jitter, and the bias is its
 // author's choice.
 type Cadence struct {
-	every time.Duration
+	every time.Duration // the interval; of a cron expression its mean
 	cron  cron.Schedule
 	spec  string
 }
@@ -78,7 +78,27 @@ func parseCron(s string) (Cadence, error) {
 	if schedule.Next(time.Unix(0, 0).UTC()).IsZero() {
 		return Cadence{}, fmt.Errorf("cron expression %q never comes true", s)
 	}
-	return Cadence{cron: schedule, spec: s}, nil
+	return Cadence{every: meanInterval(schedule), cron: schedule, spec: s}, nil
+}
+
+// meanInterval is the mean time between a schedule's activations in the year
+// 2024, a leap year, over at most a thousand of them.
+func meanInterval(s cron.Schedule) time.Duration {
+	start := time.Date(2023, 12, 31, 23, 59, 59, 0, time.UTC)
+	const year = 366 * 24 * time.Hour
+	first := s.Next(start)
+	last, n := first, 0
+	for n < 1000 {
+		next := s.Next(last)
+		if next.IsZero() || next.Sub(start) > year {
+			break
+		}
+		last, n = next, n+1
+	}
+	if n == 0 {
+		return year
+	}
+	return last.Sub(first) / time.Duration(n)
 }
 
 // parseDays is time.ParseDuration that also knows whole days.
@@ -107,7 +127,7 @@ func formatCadence(d time.Duration) string {
 }
 
 // IsZero reports whether no cadence was said.
-func (c Cadence) IsZero() bool { return c.every == 0 && c.cron == nil }
+func (c Cadence) IsZero() bool { return c.every == 0 }
 
 // String returns the cadence as a provider file spells it.
 func (c Cadence) String() string { return c.spec }
@@ -116,30 +136,8 @@ func (c Cadence) String() string { return c.spec }
 func (c Cadence) MarshalText() ([]byte, error) { return []byte(c.spec), nil }
 
 // Interval returns the mean time between two measurements, which is what a
-// dataset's reader needs to tell a gap from a pause. For a cron expression it
-// is the mean over 366 days from the epoch of 2024, a leap year.
-func (c Cadence) Interval() time.Duration {
-	if c.cron == nil {
-		return c.every
-	}
-	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Second)
-	const maxRuns = 2000 // more than one every five hours: a shorter span tells as well
-	at, n := start, 0
-	for n < maxRuns {
-		next := c.cron.Next(at)
-		if next.IsZero() || next.Sub(start) > 366*24*time.Hour {
-			break
-		}
-		at, n = next, n+1
-	}
-	if n == 0 {
-		return 366 * 24 * time.Hour
-	}
-	if n < maxRuns {
-		return 366 * 24 * time.Hour / time.Duration(n)
-	}
-	return at.Sub(start) / time.Duration(n)
-}
+// dataset's reader needs to tell a gap from a pause.
+func (c Cadence) Interval() time.Duration { return c.every }
 
 // Next returns the pair's first slot instant later than after, or the zero
 // time if there is none.

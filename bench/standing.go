@@ -16,41 +16,68 @@ const (
 	month = 30 * day
 )
 
-// past is the history up to now, in order of time.
+// A past is the history up to now, each pair's attempts in order of time.
 type past struct {
-	now    time.Time
-	pairs  map[Pair][]Attempt
-	byName map[string][]pairAttempt // by provider
+	now   time.Time
+	pairs map[Pair][]Attempt
+}
+
+func newPast(now time.Time, history History) past {
+	h := past{now: now, pairs: make(map[Pair][]Attempt, len(history))}
+	byTime := func(a, b Attempt) int { return a.StartedAt.Compare(b.StartedAt) }
+	for pair, attempts := range history {
+		if !slices.IsSortedFunc(attempts, byTime) {
+			attempts = slices.Clone(attempts)
+			slices.SortFunc(attempts, byTime)
+		}
+		for len(attempts) > 0 && attempts[len(attempts)-1].StartedAt.After(now) {
+			attempts = attempts[:len(attempts)-1]
+		}
+		if len(attempts) > 0 {
+			h.pairs[pair] = attempts
+		}
+	}
+	return h
+}
+
+// of returns the attempts of a provider since an instant, in order of time,
+// those of models that it no longer has among them.
+func (h past) of(provider string, since time.Time) []pairAttempt {
+	var list []pairAttempt
+	for pair, attempts := range h.pairs {
+		if pair.Provider != provider {
+			continue
+		}
+		from, _ := slices.BinarySearchFunc(attempts, since, func(a Attempt, t time.Time) int { return a.StartedAt.Compare(t) })
+		for _, a := range attempts[from:] {
+			list = append(list, pairAttempt{a, pair})
+		}
+	}
+	slices.SortFunc(list, func(a, b pairAttempt) int {
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.pair.Model, b.pair.Model))
+	})
+	return list
+}
+
+// last returns the newest attempt of a provider.
+func (h past) last(provider string) (last Attempt, ok bool) {
+	for pair, attempts := range h.pairs {
+		if pair.Provider != provider {
+			continue
+		}
+		a := attempts[len(attempts)-1]
+		// Of two at one instant the worse counts, not the first in a map.
+		if !ok || cmp.Or(a.StartedAt.Compare(last.StartedAt), cmp.Compare(a.Kind, last.Kind)) > 0 {
+			last, ok = a, true
+		}
+	}
+	return last, ok
 }
 
 // A pairAttempt is an attempt and whose it was.
 type pairAttempt struct {
 	Attempt
 	pair Pair
-}
-
-func newPast(now time.Time, history History) past {
-	h := past{now: now, pairs: map[Pair][]Attempt{}, byName: map[string][]pairAttempt{}}
-	byTime := func(a, b Attempt) int { return a.StartedAt.Compare(b.StartedAt) }
-	for pair, attempts := range history {
-		kept := make([]Attempt, 0, len(attempts))
-		for _, a := range attempts {
-			if !a.StartedAt.After(now) {
-				kept = append(kept, a)
-			}
-		}
-		slices.SortFunc(kept, byTime)
-		h.pairs[pair] = kept
-		for _, a := range kept {
-			h.byName[pair.Provider] = append(h.byName[pair.Provider], pairAttempt{a, pair})
-		}
-	}
-	for _, attempts := range h.byName {
-		slices.SortFunc(attempts, func(a, b pairAttempt) int {
-			return cmp.Or(byTime(a.Attempt, b.Attempt), cmp.Compare(a.pair.Model, b.pair.Model))
-		})
-	}
-	return h
 }
 
 // A providerView is a provider as its history leaves it.
@@ -92,12 +119,9 @@ type pairView struct {
 // view derives the state of a provider and its pairs.
 func (h past) view(p *Provider, opts Options) *providerView {
 	v := &providerView{p: p, now: h.now, prices: map[Pair]*Price{}}
-	all := h.byName[p.PublicName()]
-	from, _ := slices.BinarySearchFunc(all, h.now.Add(-month), func(a pairAttempt, t time.Time) int {
-		return a.StartedAt.Compare(t)
-	})
-	v.recent = all[from:]
-	typical := medianDuration(attemptsOf(v.recent), assumedDuration)
+	if p.Budget != (Budget{}) {
+		v.recent = h.of(p.PublicName(), h.now.Add(-month))
+	}
 	for i := range p.Models {
 		m := &p.Models[i]
 		pair := p.Pair(m)
@@ -110,14 +134,17 @@ func (h past) view(p *Provider, opts Options) *providerView {
 		v.prices[pair] = m.Price
 		s := &pairView{of: v, m: m, pair: pair, asked: p.CadenceOf(m)}
 		s.cadence = s.asked
-		s.look(h.pairs[pair], typical)
+		s.look(h.pairs[pair])
 		v.pairs = append(v.pairs, s)
 	}
+	v.assume()
 	v.spread()
 	for _, s := range v.pairs {
 		s.schedule()
 	}
-	v.pause(all)
+	if last, ok := h.last(p.PublicName()); ok && last.Kind == wire.KindRateLimit {
+		v.pause(last)
+	}
 	for _, s := range v.pairs {
 		s.settle(h.now)
 	}
@@ -125,7 +152,7 @@ func (h past) view(p *Provider, opts Options) *providerView {
 }
 
 // look takes what a pair's own attempts tell.
-func (s *pairView) look(attempts []Attempt, typical time.Duration) {
+func (s *pairView) look(attempts []Attempt) {
 	if n := len(attempts); n > 0 {
 		s.ran, s.last = true, attempts[n-1]
 		for i := n - 1; i >= 0 && attempts[i].Kind != wire.KindNone; i-- {
@@ -133,7 +160,7 @@ func (s *pairView) look(attempts []Attempt, typical time.Duration) {
 		}
 	}
 	newest := attempts[max(0, len(attempts)-medianOver):]
-	s.takes = medianDuration(newest, typical)
+	s.takes = medianDuration(newest)
 	var in, out []float64
 	for _, a := range newest {
 		if a.Input.Known && a.Output.Known {
@@ -222,13 +249,25 @@ func (s *pairView) probeInterval() time.Duration {
 	return BreakerInterval
 }
 
-// pause holds the provider if the last thing it said was 429. Its next slot is
-// the earliest of its pairs', but not before that answer.
-func (v *providerView) pause(all []pairAttempt) {
-	if len(all) == 0 || all[len(all)-1].Kind != wire.KindRateLimit {
-		return
+// assume gives pairs without a duration the median of the provider's others.
+func (v *providerView) assume() {
+	var known []float64
+	for _, s := range v.pairs {
+		if s.takes > 0 {
+			known = append(known, float64(s.takes))
+		}
 	}
-	last := all[len(all)-1]
+	typical := time.Duration(median(known, float64(assumedDuration)))
+	for _, s := range v.pairs {
+		if s.takes == 0 {
+			s.takes = typical
+		}
+	}
+}
+
+// pause holds the provider, as the last thing it said was 429. Its next slot is
+// the earliest of its pairs', but not before that answer.
+func (v *providerView) pause(last Attempt) {
 	end := last.end()
 	var next time.Time
 	for _, s := range v.pairs {
@@ -401,22 +440,15 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-func attemptsOf(list []pairAttempt) []Attempt {
-	out := make([]Attempt, len(list))
-	for i := range list {
-		out[i] = list[i].Attempt
-	}
-	return out
-}
-
-func medianDuration(attempts []Attempt, unknown time.Duration) time.Duration {
+// medianDuration is 0 if no attempt tells its duration.
+func medianDuration(attempts []Attempt) time.Duration {
 	d := make([]float64, 0, len(attempts))
 	for _, a := range attempts {
 		if a.Duration > 0 {
 			d = append(d, float64(a.Duration))
 		}
 	}
-	return time.Duration(median(d, float64(unknown)))
+	return time.Duration(median(d, 0))
 }
 
 // median is the R-7 median, or unknown if there is nothing to take it of.
@@ -453,11 +485,10 @@ func words(d time.Duration) string {
 	return strings.Join(parts, " ")
 }
 
-// clockTime writes an instant for people, with the date unless it is within a
-// day of now.
+// clockTime writes an instant for people, with its date unless that is now's.
 func clockTime(t, now time.Time) string {
-	if t.Sub(now).Abs() < day {
-		return t.UTC().Format("15:04 UTC")
+	if t, now := t.UTC(), now.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04 UTC")
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
