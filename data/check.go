@@ -50,7 +50,11 @@ func (s *Store) Check(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
-	c := &checker{store: s, state: st, catalog: catalog, daily: map[int64]int64{}, seen: map[time.Time]bool{}}
+	tables, err := schemaOf(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	c := &checker{store: s, tables: tables, state: st, catalog: catalog, daily: map[int64]int64{}, seen: map[time.Time]bool{}}
 	// Months before days, as a day is held against its month.
 	slices.SortStableFunc(files, func(a, b fileName) int {
 		return map[bool]int{true: 1}[a.kind == kindRaw] - map[bool]int{true: 1}[b.kind == kindRaw]
@@ -89,6 +93,7 @@ type checker struct {
 	store    *Store
 	state    state
 	catalog  names
+	tables   map[string]string // the statements that make them
 	findings []Finding
 	daily    map[int64]int64    // samples by daily bucket id
 	seen     map[time.Time]bool // months that have a file
@@ -124,6 +129,12 @@ func (c *checker) file(ctx context.Context, name fileName) error {
 		c.find(name, "quick_check", "%v", err)
 		return nil // its rows mean nothing
 	}
+	if lacking, err := lacksSchema(ctx, db, c.tables); err != nil {
+		return fileError(path, err)
+	} else if lacking != "" {
+		c.find(name, "schema", "%s is not as it should be", lacking)
+		return nil
+	}
 	broken := 0
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&broken); err != nil {
 		return fileError(path, err)
@@ -145,6 +156,61 @@ func (c *checker) file(ctx context.Context, name fileName) error {
 			c.buckets(ctx, name, db, rollup.Hour), c.buckets(ctx, name, db, rollup.Day), c.hoursOfDays(ctx, name, db), c.readDaily(ctx, db)))
 	}
 	return nil
+}
+
+// schemaOf returns the statements that make the tables.
+func schemaOf(ctx context.Context) (map[string]string, error) {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, schema); err != nil {
+		return nil, err
+	}
+	return tablesOf(ctx, db)
+}
+
+func tablesOf(ctx context.Context, q querier) (map[string]string, error) {
+	rows, err := q.QueryContext(ctx, `SELECT name, sql FROM sqlite_schema WHERE type = 'table'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	tables := map[string]string{}
+	for rows.Next() {
+		var name, statement string
+		if err := rows.Scan(&name, &statement); err != nil {
+			return nil, err
+		}
+		tables[name] = statement
+	}
+	return tables, rows.Err()
+}
+
+// lacksSchema returns the name of a table or view that a file lacks, or has
+// otherwise. Views may be those of another version, but must work.
+func lacksSchema(ctx context.Context, db *sql.DB, want map[string]string) (string, error) {
+	got, err := tablesOf(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] != want[name] {
+			return name, nil
+		}
+	}
+	for _, view := range Views() {
+		rows, err := db.QueryContext(ctx, `SELECT * FROM `+view+` LIMIT 0`)
+		if err != nil {
+			return view, nil
+		}
+		if err := rows.Close(); err != nil {
+			return "", err
+		}
+	}
+	return "", nil
 }
 
 // names checks that the file's ids mean what they mean in the catalog.
@@ -236,10 +302,10 @@ func (c *checker) buckets(ctx context.Context, name fileName, db *sql.DB, width 
 
 // hoursOfDays checks that the hours of each day add up to it.
 func (c *checker) hoursOfDays(ctx context.Context, name fileName, db *sql.DB) error {
+	const hours = `SELECT (id >> 12) / 24, id & 4095, sum(samples), sum(ok), sum(noisy) FROM raw_hourly GROUP BY 1, 2`
+	const days = `SELECT id >> 12, id & 4095, samples, ok, noisy FROM raw_daily`
 	var differ int
-	err := db.QueryRowContext(ctx, `SELECT count(*) FROM (
-		SELECT (id >> 12) / 24 AS day, id & 4095 AS series, sum(samples) AS samples, sum(ok) AS ok, sum(noisy) AS noisy FROM raw_hourly GROUP BY 1, 2
-		EXCEPT SELECT id >> 12, id & 4095, samples, ok, noisy FROM raw_daily)`).Scan(&differ)
+	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM (`+hours+` EXCEPT `+days+`)) + (SELECT count(*) FROM (`+days+` EXCEPT `+hours+`))`).Scan(&differ)
 	if err == nil && differ > 0 {
 		c.find(name, "counts", "the hours of %d days and series do not add up to the day", differ)
 	}
@@ -325,13 +391,15 @@ func (s *Store) verifyDay(ctx context.Context, name fileName, width time.Duratio
 		k := key{want.Series, want.Start}
 		got, ok := stored[k]
 		delete(stored, k)
+		if !ok {
+			differ = append(differ, Difference{want.Series, want.Start, width, nil, &want})
+			continue
+		}
 		same, err := sameBucket(&got, &want)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			differ = append(differ, Difference{want.Series, want.Start, width, nil, &want})
-		} else if !same {
+		if !same {
 			differ = append(differ, Difference{want.Series, want.Start, width, &got, &want})
 		}
 	}

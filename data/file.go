@@ -102,6 +102,16 @@ func fileError(path string, err error) error {
 	return &FileError{Path: path, Problem: problem, Err: err}
 }
 
+// recognized is fileError for an error that may have nothing to do with a file:
+// one without a problem of its own comes back as it is.
+func recognized(path string, err error) error {
+	var f *FileError
+	if told := fileError(path, err); errors.As(told, &f) {
+		return told
+	}
+	return err
+}
+
 // A kind is a kind of file. Its value is the meta entry "kind" of the file.
 type kind string
 

@@ -84,15 +84,15 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// encodings returns the forms in which a secret could leak: itself, in JSON,
-// URL-escaped, in hexadecimal (lower case; lines are folded for it), and in
-// both alphabets of base64 at each of its three alignments.
+// encodings returns the forms in which a secret could leak: itself, quoted in
+// JSON, URL-escaped, in hexadecimal (lower case; lines are folded for it), and
+// in both alphabets of base64 at each of its three alignments. As they stand in
+// a line of JSON, each is there as JSON quotes it.
 func encodings(secret []byte) [][]byte {
-	forms := [][]byte{secret, []byte(hex.EncodeToString(secret))}
-	if quoted, err := json.Marshal(string(secret)); err == nil {
-		forms = append(forms, bytes.Trim(quoted, `"`))
+	forms := []string{
+		string(secret), string(quoted(string(secret))), hex.EncodeToString(secret),
+		url.QueryEscape(string(secret)), url.PathEscape(string(secret)),
 	}
-	forms = append(forms, []byte(url.QueryEscape(string(secret))), []byte(url.PathEscape(string(secret))))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
 			text := encoding.EncodeToString(append(make([]byte, before), secret...))
@@ -101,10 +101,20 @@ func encodings(secret []byte) [][]byte {
 			if (before+len(secret))%3 != 0 {
 				text = text[:len(text)-1]
 			}
-			forms = append(forms, []byte(text))
+			forms = append(forms, text)
 		}
 	}
-	return forms
+	inLine := make([][]byte, len(forms))
+	for i, form := range forms {
+		inLine[i] = quoted(form)
+	}
+	return inLine
+}
+
+// quoted returns text as it stands between the quotes of a JSON string.
+func quoted(text string) []byte {
+	q, _ := json.Marshal(text) // a string always marshals
+	return q[1 : len(q)-1]
 }
 
 // A LineError is a line of a journal that is no sample. Reading goes on.

@@ -59,10 +59,10 @@ func (s *Store) update(ctx context.Context, work func(context.Context, *tx) erro
 		return err
 	}
 	if err := work(ctx, t); err != nil {
-		return err
+		return recognized(s.dir, err)
 	}
 	if err := t.spreadNames(ctx); err != nil {
-		return err
+		return recognized(s.dir, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *tx) spreadNames(ctx context.Context) error {
 		for _, table := range []string{"series", "envs"} {
 			_, err := t.ExecContext(ctx, `INSERT OR IGNORE INTO `+schema+`.`+table+` SELECT * FROM main.`+table)
 			if err != nil {
-				return fmt.Errorf("copy %s to %s: %w", table, name.relative(), err)
+				return recognized(t.store.path(name), fmt.Errorf("copy %s to %s: %w", table, name.relative(), err))
 			}
 			var lacking int
 			err = t.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT * FROM main.`+table+` EXCEPT SELECT * FROM `+schema+`.`+table+`)`).Scan(&lacking)
