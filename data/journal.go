@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -90,7 +92,7 @@ func (j *Journal) Close() error {
 // a line of JSON, each is there as JSON quotes it.
 func encodings(secret []byte) [][]byte {
 	forms := []string{
-		string(secret), string(quoted(string(secret))), hex.EncodeToString(secret),
+		string(secret), string(quoted(string(secret))), strings.Trim(strconv.Quote(string(secret)), `"`), hex.EncodeToString(secret),
 		url.QueryEscape(string(secret)), url.PathEscape(string(secret)),
 	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
