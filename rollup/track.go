@@ -267,3 +267,22 @@ func (t *Track) Freshness(now time.Time) stats.Freshness {
 	}
 	return stats.FreshnessOf(now.Sub(at), t.Every)
 }
+
+// NewTracks makes all series of a dataset ready for statistics, in their order.
+// The times at which our own connection was at fault are found over all of
+// them: see [FindFaults].
+func NewTracks(histories []History) []*Track {
+	var attempts []Attempt
+	for i := range histories {
+		for j := range histories[i].Samples {
+			s := &histories[i].Samples[j]
+			attempts = append(attempts, Attempt{At: s.StartedAt, Vantage: s.Env.Vantage, Provider: s.Provider, Kind: s.Kind})
+		}
+	}
+	faults := FindFaults(attempts)
+	tracks := make([]*Track, len(histories))
+	for i := range histories {
+		tracks[i] = NewTrack(histories[i], faults)
+	}
+	return tracks
+}

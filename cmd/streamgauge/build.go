@@ -104,7 +104,7 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags, 
 		Config: config, Generated: now, Simulated: simulated,
 		Templates: folderOr(f.Templates, templates.Files()),
 		Content:   folderOr(f.Content, content.FS),
-		Providers: publish(list),
+		Providers: publish(list), RawRetention: data.RawRetention,
 	}
 	if inputs.Dataset, err = download(a.ctx, store, downloads, now, config.DataLicence); err != nil {
 		return err
@@ -124,40 +124,12 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags, 
 
 // gather reads from the record what the site is made of.
 func gather(ctx context.Context, store *data.Store, list []bench.Provider, now time.Time, in *site.Inputs) error {
-	cadence := map[bench.Pair]time.Duration{}
-	for i := range list {
-		for j := range list[i].Models {
-			m := &list[i].Models[j]
-			cadence[list[i].Pair(m)] = list[i].CadenceOf(m).Interval()
-		}
+	var err error
+	if in.Histories, err = histories(ctx, store, list, now); err != nil {
+		return err
 	}
-	histories := map[bench.Series]*rollup.History{}
-	of := func(s bench.Series) *rollup.History {
-		h := histories[s]
-		if h == nil {
-			h = &rollup.History{Series: s, Every: cadence[s.Pair]}
-			histories[s] = h
-		}
-		return h
-	}
-	from := now.Add(-data.RawRetention - rollup.Day)
-	for sample, err := range store.Samples(ctx, from, now.Add(data.MaxAhead)) {
-		if err != nil {
-			return fmt.Errorf("read samples: %w", err)
-		}
-		h := of(sample.Series())
-		h.Samples = append(h.Samples, sample)
-	}
-	year := now.Truncate(rollup.Day).AddDate(-1, 0, -1)
-	for bucket, err := range store.Daily(ctx, year, now.Add(rollup.Day)) {
-		if err != nil {
-			return fmt.Errorf("read daily rollups: %w", err)
-		}
-		h := of(bucket.Series)
-		h.Days = append(h.Days, bucket)
-	}
-	for _, h := range histories {
-		in.Histories = append(in.Histories, *h)
+	if in.Events, err = store.Events(); err != nil {
+		return err
 	}
 	in.Traces = map[bench.Series]bench.Sample{}
 	for sample, err := range store.Traces() {

@@ -87,7 +87,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err := a.ingestJournals(store, time.Now()); err != nil {
 		return err
 	}
-	if err := a.closeBooks(store, time.Now()); err != nil {
+	if err := a.closeBooks(store, list, time.Now()); err != nil {
 		return err
 	}
 	siteDir := filepath.Join(out, "site")

@@ -32,15 +32,19 @@ func (c *ingestCmd) Run(a *app) error {
 
 // rollupCmd closes hours and days and prunes raw samples past their time.
 type rollupCmd struct {
-	Data string `default:"data" type:"path" help:"Directory of the record."`
+	recordFlags
 }
 
 // Run rolls up and checks.
 func (c *rollupCmd) Run(a *app) error {
+	list, err := c.load()
+	if err != nil {
+		return err
+	}
 	store, err := data.Open(a.ctx, c.Data, data.Options{})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	return a.closeBooks(store, time.Now())
+	return a.closeBooks(store, list, time.Now())
 }

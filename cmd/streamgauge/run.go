@@ -80,7 +80,7 @@ func (c *runCmd) Run(a *app) error {
 	if measured != nil {
 		return measured
 	}
-	if err := a.closeBooks(store, time.Now()); err != nil {
+	if err := a.closeBooks(store, list, time.Now()); err != nil {
 		return err
 	}
 	return a.buildSite(store, list, &c.siteFlags, false)

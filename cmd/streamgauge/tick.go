@@ -195,13 +195,19 @@ func ingestFile(ctx context.Context, store *data.Store, now time.Time, file stri
 	return report, nil
 }
 
-// closeBooks rolls up all that is due and checks the record.
-func (a *app) closeBooks(store *data.Store, now time.Time) error {
+// closeBooks rolls up all that is due, looks for events in the days it closed,
+// and checks the record.
+func (a *app) closeBooks(store *data.Store, list []bench.Provider, now time.Time) error {
 	report, err := store.Rollup(a.ctx, now)
 	if err != nil {
 		return fmt.Errorf("roll up: %w", err)
 	}
 	a.log.Info("rolled up", "closed", len(report.Closed), "pruned", len(report.Pruned))
+	if len(report.Closed) > 0 {
+		if err := a.findEvents(store, list, report.Closed, now); err != nil {
+			return err
+		}
+	}
 	return a.check(store)
 }
 
