@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,8 +22,10 @@ type kernelReader struct {
 	conn    syscall.RawConn
 	attempt func(fd uintptr) bool // k.recv, made once: a method value allocates
 
-	p    []byte
-	oob  [128]byte
+	msg unix.Msghdr // kept, with what it points to, so that a read allocates nothing
+	iov unix.Iovec
+	oob [128]byte
+
 	n    int
 	wall time.Duration
 	err  error
@@ -58,15 +61,33 @@ func requestStamps(raw syscall.RawConn) error {
 	return failed
 }
 
+// holdStamps keeps the kernel stamping for as long as the returned socket is
+// open. It turns the stamping on and off for the whole machine, with the first
+// and the last socket that asks, and in the background: without a socket that
+// holds it on, the first reads of each connection could come unstamped.
+func holdStamps() net.PacketConn {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return nil // the samples say so themselves
+	}
+	raw, err := conn.(*net.UDPConn).SyscallConn()
+	if err != nil || requestStamps(raw) != nil {
+		conn.Close()
+		return nil
+	}
+	return conn
+}
+
 // read waits for bytes as a net.Conn does, deadlines included, and returns them
 // with the kernel's stamp, wall clock; 0 if it gave none.
 func (k *kernelReader) read(p []byte) (int, time.Duration, error) {
 	if len(p) == 0 {
 		return 0, 0, nil
 	}
-	k.p = p
+	k.iov.Base = &p[0]
+	k.iov.SetLen(len(p))
 	err := k.conn.Read(k.attempt)
-	k.p = nil
+	k.iov.Base = nil
 	switch {
 	case err != nil:
 		return 0, 0, err
@@ -79,22 +100,28 @@ func (k *kernelReader) read(p []byte) (int, time.Duration, error) {
 }
 
 // recv tries once; false asks the runtime to wait until the socket is readable.
+//
+// Note: unix.Recvmsg does the same and allocates for each call.
 func (k *kernelReader) recv(fd uintptr) bool {
-	var oobn int
-	k.n, k.wall = 0, 0
+	k.n, k.wall, k.err = 0, 0, nil
 	for {
-		k.n, oobn, _, _, k.err = unix.Recvmsg(int(fd), k.p, k.oob[:], 0)
-		if k.err != unix.EINTR {
-			break
+		k.msg = unix.Msghdr{Iov: &k.iov, Control: &k.oob[0]}
+		k.msg.SetIovlen(1)
+		k.msg.SetControllen(len(k.oob))
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&k.msg)), 0)
+		switch errno {
+		case 0:
+			k.n = int(n)
+			k.wall = receiveStamp(k.oob[:k.msg.Controllen])
+			return true
+		case unix.EINTR:
+		case unix.EAGAIN:
+			return false
+		default:
+			k.err = errno
+			return true
 		}
 	}
-	if k.err == unix.EAGAIN {
-		return false
-	}
-	if k.err == nil {
-		k.wall = receiveStamp(k.oob[:oobn])
-	}
-	return true
 }
 
 // receiveStamp returns the software receive stamp among the control messages.

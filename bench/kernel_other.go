@@ -16,6 +16,8 @@ func newKernelReader(net.Conn) *kernelReader { return nil }
 
 func requestStamps(syscall.RawConn) error { return nil }
 
+func holdStamps() net.PacketConn { return nil }
+
 func (*kernelReader) read([]byte) (int, time.Duration, error) {
 	panic("bench: no kernel stamps on this system")
 }

@@ -65,6 +65,8 @@ type Meter struct {
 
 	rootsOnce   sync.Once
 	systemRoots *x509.CertPool
+	holdOnce    sync.Once
+	hold        net.PacketConn // see holdStamps; open while the process lives
 }
 
 // Limits are the limits of a run; see the constants of the same names.

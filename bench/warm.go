@@ -20,13 +20,16 @@ import (
 
 // Warm does once what the first request of a process would otherwise pay for
 // inside its first sample: it loads the trusted roots, sets up the resolver,
-// turns the kernel's receive stamps on, and measures one stream over TLS from a
+// turns the kernel's receive stamps on for good, and measures one stream over TLS from a
 // server of its own on loopback. It fails if that server cannot be reached; a
 // Meter works without it, with a first sample some milliseconds slow.
 func (m *Meter) Warm(ctx context.Context) error {
 	m.roots()
 	net.DefaultResolver.LookupHost(ctx, "localhost") // for its side effect: the resolver reads its configuration
 	readLoad()
+	if !m.UserStamps {
+		m.holdOnce.Do(func() { m.hold = holdStamps() })
+	}
 
 	cert, pool, err := loopbackCertificate()
 	if err != nil {
