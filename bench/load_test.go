@@ -64,8 +64,7 @@ func TestLoadBadProviders(t *testing.T) {
 	}
 }
 
-// fullProvider has every field there is. data/providers/README.md documents
-// them.
+// fullProvider has every field there is, but those of private providers.
 const fullProvider = `
 name: acme-cloud
 title: Acme Cloud

@@ -76,6 +76,7 @@ type fields map[string]func(ast.Node)
 // openYAML parses a document. It returns nil as the root if there is none to
 // read, with the reason among the errors.
 func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	f := &yamlFile{name: name, lines: strings.Split(string(text), "\n")}
 	// Settled before anything is read, as the first problem already shows a line.
 	f.mask = bytes.Contains(text, []byte("private"))
@@ -83,8 +84,8 @@ func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
 		f.fail(0, 0, fmt.Sprintf("the file is larger than %d KiB", maxConfigBytes>>10))
 		return f, nil
 	}
-	if !utf8.Valid(text) {
-		f.fail(0, 0, "the file is not UTF-8")
+	if !utf8.Valid(text) || bytes.ContainsAny(text, "\r\x00") {
+		f.fail(0, 0, "the file is not plain UTF-8 text with line ends LF or CRLF")
 		return f, nil
 	}
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
@@ -133,7 +134,7 @@ func (f *yamlFile) fail(line, column int, message string) {
 
 // excerpt shows a line with a caret. Values that may be secret stay out.
 func (f *yamlFile) excerpt(line, column int) string {
-	text := strings.TrimRight(f.lines[line-1], "\r")
+	text := f.lines[line-1]
 	if f.mask {
 		key, _, _ := strings.Cut(text, ":")
 		text = key + ": ..."

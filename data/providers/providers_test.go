@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/rand"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/data/providers"
@@ -211,6 +213,43 @@ func TestSnapshotCoversShipped(t *testing.T) {
 			pair := p.Pair(&m).String()
 			if has := m.Price != nil; has == unpriced[pair] {
 				t.Errorf("%s: price known %v; the table says unpriced %v", pair, has, unpriced[pair])
+			}
+		}
+	}
+}
+
+// TestReadmeNamesEveryField checks that the README and the loader know the same
+// fields: the loader by the suggestion it makes for a misspelt one. A field that
+// nobody can read about does not exist for a fork.
+func TestReadmeNamesEveryField(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]string{ // by the place they stand in
+		"":         "name title url visibility alias demo base_url protocol key_env auth path cap_field stream_options reasoning_effort body headers query nonce timeouts wires every every_by_price budget breaker lanes catalog discover models",
+		"models":   "id name title every open_weights size_class price protocol path auth cap_field stream_options reasoning_effort body",
+		"wires":    "match protocol path auth cap_field stream_options reasoning_effort body",
+		"discover": "list_url format include exclude limit",
+		"budget":   "requests_per_day usd_per_month tokens_per_month",
+		"timeouts": "run dial header idle",
+	}
+	for place, names := range fields {
+		for name := range strings.FieldsSeq(names) {
+			entry := name + "_: x\n" // one letter off: the loader must suggest the field itself
+			switch place {
+			case "":
+			case "models", "wires":
+				entry = place + ":\n  - " + entry
+			default:
+				entry = place + ":\n  " + entry
+			}
+			_, err := bench.LoadProviders(fstest.MapFS{"x.yaml": {Data: []byte(entry)}})
+			if err == nil || !strings.Contains(err.Error(), `did you mean "`+name+`"?`) {
+				t.Errorf("%s %s: the loader does not know the field: %v", place, name, err)
+			}
+			if !bytes.Contains(readme, []byte("`"+name)) && !bytes.Contains(readme, []byte("{"+name+":")) {
+				t.Errorf("README.md does not name %s %s", place, name)
 			}
 		}
 	}
