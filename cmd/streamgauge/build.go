@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ type siteConfig struct {
 	NoIndex     bool   `yaml:"noindex"`
 }
 
+// projectURL is where the program's source is, unless a fork says otherwise.
+const projectURL = "https://github.com/streamgauge/streamgauge"
+
 // loadConfig reads the site's configuration; a missing file is the default.
 func loadConfig(file string) (site.Config, error) {
 	var c siteConfig
@@ -75,7 +79,7 @@ func loadConfig(file string) (site.Config, error) {
 		return site.Config{}, fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
 	return site.Config{
-		Name: c.Name, BaseURL: c.BaseURL, Repository: c.Repository, Owner: c.Owner, Funding: c.Funding,
+		Name: c.Name, BaseURL: c.BaseURL, Repository: cmp.Or(c.Repository, projectURL), Owner: c.Owner, Funding: c.Funding,
 		DataLicence: c.DataLicence, RankBy: rollup.Metric(c.RankBy), NoIndex: c.NoIndex,
 	}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 )
@@ -12,13 +13,18 @@ import (
 type progress struct {
 	out   io.Writer
 	bar   *progressbar.ProgressBar // nil off a terminal
+	what  string
 	total int
 	done  int
+	since time.Time // of the last plain line
 }
 
+// plainEvery is how often long work says how far it is, off a terminal.
+const plainEvery = 5 * time.Second
+
 func newProgress(out io.Writer, what string, total int) *progress {
-	p := &progress{out: out, total: total}
-	if isTerminal(out) && total > 0 {
+	p := &progress{out: out, what: what, total: total, since: time.Now()}
+	if isTerminal(out) {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription(what),
@@ -49,17 +55,17 @@ func (p *progress) step(result string) {
 	}
 }
 
-// at moves a bar to done of total; off a terminal it prints every tenth.
+// at moves a bar to done of total; off a terminal it prints a line now and then.
 func (p *progress) at(done, total int) {
 	if p.bar != nil {
 		p.bar.ChangeMax(total)
 		_ = p.bar.Set(done)
 		return
 	}
-	if total > 0 && done*10/total > p.done*10/total {
-		fmt.Fprintf(p.out, "%d/%d\n", done, total)
+	if now := time.Now(); now.Sub(p.since) >= plainEvery {
+		fmt.Fprintf(p.out, "%s: %d of %d\n", p.what, done, total)
+		p.since = now
 	}
-	p.done = done
 }
 
 func (p *progress) close() {

@@ -67,13 +67,15 @@ func syntheticSample(slot simulate.Slot, pair bench.Pair, env bench.Env) bench.S
 	}
 	s.Digest()
 	s.Reads = len(s.Trace)
-	if !broken && s.Kind == wire.KindNone {
+	if !broken && s.Kind == wire.KindNone && !slot.Shape.NoUsage {
 		s.Usage = bench.Usage{
 			Input:     wire.Known(syntheticInput),
 			Output:    wire.Known(int64(tl.Output())),
 			Reasoning: wire.Known(int64(tl.Hidden + reasoning)),
 			Visible:   wire.Known(int64(visible)),
 		}
+	}
+	if !broken && s.Kind == wire.KindNone {
 		s.Finish = "stop"
 		if s.Chunks == 0 {
 			s.Kind, s.Detail, s.FailedIn = wire.KindMalformed, "no_visible_output", bench.PhaseEnd
