@@ -49,15 +49,22 @@ type Attempt struct {
 	Output     wire.Count    // tokens, reasoning included
 }
 
-// AttemptOf returns what the scheduler needs to know of a sample.
+// AttemptOf returns what the scheduler needs to know of a sample. Samples of
+// runs that were cancelled are no attempts; the caller drops them.
 func AttemptOf(s *Sample) Attempt {
 	end := max(s.EOF, s.Done, s.LastText, s.FirstReason, s.Phases.Headers, s.Phases.FirstByte, s.Phases.WroteRequest)
 	if len(s.Trace) > 0 {
 		end = max(end, s.Trace[len(s.Trace)-1].At)
 	}
 	d := s.Phases.Setup + end
-	if s.Kind == wire.KindTimeout && s.HTTPStatus < 400 {
-		d = max(d, RunTimeout) // it was our own deadline
+	if s.Kind == wire.KindTimeout && s.HTTPStatus < 400 && s.InnerCode == 0 {
+		// Our own deadline: its wait is no instant of the sample.
+		switch s.FailedIn {
+		case PhaseDNS, PhaseDial, PhaseTLS:
+			d = DialTimeout
+		default:
+			d = min(d+IdleTimeout, RunTimeout)
+		}
 	}
 	return Attempt{
 		StartedAt: s.StartedAt, Duration: d, Kind: s.Kind, RetryAfter: s.RetryAfter,

@@ -576,3 +576,27 @@ func timeSkipped(plan Plan) int {
 	}
 	return n
 }
+
+func TestAttemptOf(t *testing.T) {
+	const s = time.Second
+	tests := []struct {
+		name   string
+		sample Sample
+		want   time.Duration
+	}{
+		{"success", Sample{Phases: Phases{Setup: s}, LastText: 8 * s, Done: 9 * s, EOF: 10 * s}, 11 * s},
+		{"cut off", Sample{Phases: Phases{Setup: s, Headers: 2 * s}, LastText: 8 * s, Kind: wire.KindNetwork}, 9 * s},
+		{"never connected", Sample{Kind: wire.KindTimeout, FailedIn: PhaseDial}, DialTimeout},
+		{"no answer", Sample{Phases: Phases{Setup: s, WroteRequest: s}, Kind: wire.KindTimeout, FailedIn: PhaseHeaders}, 92 * s},
+		{"endless", Sample{Phases: Phases{Setup: s}, LastText: 119 * s, Kind: wire.KindTimeout, FailedIn: PhaseStream}, RunTimeout},
+		{"their own 504", Sample{Phases: Phases{Setup: s, Headers: 3 * s}, Kind: wire.KindTimeout, HTTPStatus: 504, FailedIn: PhaseHeaders}, 4 * s},
+	}
+	for _, tt := range tests {
+		tt.sample.StartedAt = date("2026-11-30T12:00:00Z")
+		tt.sample.Usage.Output = wire.Known(7)
+		got := AttemptOf(&tt.sample)
+		if got.Duration != tt.want || got.Kind != tt.sample.Kind || !got.StartedAt.Equal(tt.sample.StartedAt) || got.Output != wire.Known(7) {
+			t.Errorf("%s: %+v; want a duration of %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -3,9 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench/wire"
@@ -177,56 +175,6 @@ func (s *pairView) look(attempts []Attempt) {
 // perDay is how many slots a pair has in a day.
 func (s *pairView) perDay() float64 { return float64(day) / float64(s.cadence.Interval()) }
 
-// spread stretches the cadences of a provider whose budget does not last.
-func (v *providerView) spread() {
-	b := v.p.Budget
-	v.use = BudgetUse{
-		Provider: v.p.PublicName(), Stretch: 1,
-		RequestsPerDay: b.RequestsPerDay, USDPerMonth: b.USDPerMonth, TokensPerMonth: b.TokensPerMonth,
-	}
-	for _, a := range v.recent {
-		v.use.USD += v.costOf(a)
-		v.use.Tokens += tokensOf(a.Attempt)
-		if a.StartedAt.After(v.now.Add(-day)) {
-			v.use.Requests++
-		}
-	}
-	var requests, usd, tokens float64 // that the cadences ask for, a day
-	var unpriced int
-	for _, s := range v.pairs {
-		n := s.perDay()
-		requests += n
-		usd += n * s.usd
-		tokens += n * (s.input + s.output)
-		unpriced += btoi(s.m.Price == nil)
-	}
-	if b.USDPerMonth > 0 && unpriced > 0 {
-		v.warnings = append(v.warnings, fmt.Sprintf("%s: usd_per_month does not bound %d of its models, as their prices are not known", v.use.Provider, unpriced))
-	}
-	if len(v.pairs) == 0 {
-		return
-	}
-	stretch, bound := 1.0, ""
-	consider := func(want, have float64, what string) {
-		if have > 0 && want/have > stretch {
-			stretch, bound = want/have, what
-		}
-	}
-	consider(requests, float64(b.RequestsPerDay), fmt.Sprintf("%d requests a day", b.RequestsPerDay))
-	consider(usd*30, b.USDPerMonth, fmt.Sprintf("$%g a month", b.USDPerMonth))
-	consider(tokens*30, float64(b.TokensPerMonth), fmt.Sprintf("%d tokens a month", b.TokensPerMonth))
-	if stretch == 1 {
-		return
-	}
-	// In quarters, so that a drift of the medians does not move every slot.
-	stretch = math.Ceil(stretch*4) / 4
-	v.use.Stretch = stretch
-	for _, s := range v.pairs {
-		s.cadence = s.asked.slower(stretch)
-	}
-	v.warnings = append(v.warnings, fmt.Sprintf("%s: the cadences ask for more than the budget of %s; they are stretched %g times", v.use.Provider, bound, stretch))
-}
-
 // schedule finds the pair's first slot since its last attempt.
 func (s *pairView) schedule() {
 	if !s.ran {
@@ -322,109 +270,11 @@ func (s *pairView) skip(now time.Time, opts Options) (skip Skip, ok bool) {
 	return skip, true
 }
 
-// why says in words why the pair is due.
-func (s *pairView) why(now time.Time) string {
-	if !s.ran {
-		return "never measured: " + s.every()
-	}
-	overdue := now.Sub(s.ready)
-	ago := "last ran " + words(now.Sub(s.last.StartedAt)) + " ago"
-	text := words(overdue) + " overdue: "
-	if overdue < time.Second {
-		text = "due: "
-	}
-	if s.probe {
-		return fmt.Sprintf("%sprobe after %d failures in a row, every %s until a success, %s",
-			text, s.failures, words(s.probeInterval()), ago)
-	}
-	text += s.every() + ", " + ago
-	switch {
-	case s.missed == 1:
-		text += ", 1 slot missed"
-	case s.missed > 1:
-		text += fmt.Sprintf(", %d slots missed", s.missed)
-	}
-	return text
-}
-
-func (s *pairView) every() string {
-	if s.cadence.cron != nil {
-		return "at " + s.cadence.String()
-	}
-	if s.cadence.every != s.asked.every {
-		return fmt.Sprintf("every %s (%s, stretched by the budget)", words(s.cadence.every), words(s.asked.every))
-	}
-	return "every " + words(s.cadence.every)
-}
-
 func (v *providerView) lane() string {
 	if v.p.OwnLane {
 		return v.p.PublicName()
 	}
 	return SharedLane
-}
-
-// costOf is what an attempt cost; 0 where the price or the counts are unknown.
-func (v *providerView) costOf(a pairAttempt) float64 {
-	price := v.prices[a.pair]
-	if price == nil || !a.Input.Known || !a.Output.Known {
-		return 0
-	}
-	return (float64(a.Input.N)*price.Input + float64(a.Output.N)*price.Output) / 1e6
-}
-
-func tokensOf(a Attempt) int64 {
-	var n int64
-	if a.Input.Known {
-		n += a.Input.N
-	}
-	if a.Output.Known {
-		n += a.Output.N
-	}
-	return n
-}
-
-// overBudget says why one more request of the pair is more than the budget
-// allows, and when it will not be; "" if it is allowed.
-func (v *providerView) overBudget(s *pairView) (why string, until time.Time) {
-	b := v.p.Budget
-	if b.RequestsPerDay > 0 && v.use.Requests+1 > b.RequestsPerDay {
-		excess := float64(v.use.Requests + 1 - b.RequestsPerDay)
-		return fmt.Sprintf("%d of %d requests in 24 hours are used", v.use.Requests, b.RequestsPerDay),
-			v.freed(day, excess, func(pairAttempt) float64 { return 1 })
-	}
-	if b.USDPerMonth > 0 && v.use.USD+s.usd > b.USDPerMonth {
-		return fmt.Sprintf("$%.2f of $%g in 30 days are used", v.use.USD, b.USDPerMonth),
-			v.freed(month, v.use.USD+s.usd-b.USDPerMonth, v.costOf)
-	}
-	if tokens := int64(s.input + s.output); b.TokensPerMonth > 0 && v.use.Tokens+tokens > b.TokensPerMonth {
-		return fmt.Sprintf("%d of %d tokens in 30 days are used", v.use.Tokens, b.TokensPerMonth),
-			v.freed(month, float64(v.use.Tokens+tokens-b.TokensPerMonth), func(a pairAttempt) float64 {
-				return float64(tokensOf(a.Attempt))
-			})
-	}
-	return "", time.Time{}
-}
-
-// freed is when so much of what was used is older than the span; zero if that
-// is not known, as when one request alone is over the budget.
-func (v *providerView) freed(span time.Duration, excess float64, weight func(pairAttempt) float64) time.Time {
-	for _, a := range v.recent {
-		if !a.StartedAt.After(v.now.Add(-span)) {
-			continue
-		}
-		if excess -= weight(a); excess <= 0 {
-			return a.StartedAt.Add(span)
-		}
-	}
-	return time.Time{}
-}
-
-// spend counts a request that is about to be sent as used.
-func (v *providerView) spend(s *pairView) {
-	v.use.Requests++
-	v.use.USD += s.usd
-	v.use.Tokens += int64(s.input + s.output)
 }
 
 // end is when an attempt ended.
@@ -462,33 +312,4 @@ func median(x []float64, unknown float64) float64 {
 		return x[m]
 	}
 	return (x[m-1] + x[m]) / 2
-}
-
-// words writes a span for people, in at most two units: 45 s, 12 min, 3 h 5 min.
-func words(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%d s", max(d, 0)/time.Second)
-	}
-	units := []struct {
-		size time.Duration
-		name string
-	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "min"}}
-	var parts []string
-	for _, u := range units {
-		if n := d / u.size; n > 0 && len(parts) < 2 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			d -= n * u.size
-		} else if len(parts) > 0 {
-			break
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// clockTime writes an instant for people, with its date unless that is now's.
-func clockTime(t, now time.Time) string {
-	if t, now := t.UTC(), now.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04 UTC")
-	}
-	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
