@@ -521,9 +521,9 @@ func (s *Sample) Shape() Shape {
 	if n, why := s.VisibleTokens(); why.OK() && n > 0 {
 		tokens = float64(n)
 	}
-	parts := len(s.deliveries())
+	parts := s.Deliveries
 	if parts == 0 {
-		parts = s.Chunks // read back without its trace
+		parts = s.Chunks // nobody counted
 	}
 	if tokens/float64(parts) >= ChunkyTokens {
 		return ShapeChunky
@@ -580,9 +580,10 @@ func (p *delivery) join(q delivery) {
 	p.counted = p.counted && q.counted
 }
 
-// Digest fills what is derived from the trace and kept without it: chunk and
-// character counts, first and last instants, and the gaps. The token counts
-// must be there; words and the instants of completion are not its business.
+// Digest fills what is derived from the trace and kept without it: counts of
+// chunks, deliveries and characters, first and last instants, and the gaps. The
+// token counts must be there; words and the instants of completion are not its
+// business.
 func (s *Sample) Digest() {
 	var at []time.Duration
 	s.Chunks, s.ReasonChunks, s.Chars = 0, 0, 0
@@ -605,9 +606,10 @@ func (s *Sample) Digest() {
 		}
 	}
 	s.Gaps = digestGaps(at)
-	s.FirstReadChars, s.FirstReadTokens = 0, wire.Count{}
+	s.Deliveries, s.FirstReadChars, s.FirstReadTokens = 0, 0, wire.Count{}
 	if parts := s.deliveries(); len(parts) > 0 {
 		first := parts[0]
+		s.Deliveries = len(parts)
 		s.FirstReadChars = first.Chars
 		switch {
 		case first.counted:

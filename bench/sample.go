@@ -89,7 +89,7 @@ type Sample struct {
 	Reads           int        `json:"reads"`                      // socket reads that brought body bytes
 	Bytes           int64      `json:"bytes"`                      // body bytes
 	Chunks          int        `json:"chunks"`                     // events with visible text
-	Deliveries      int        `json:"deliveries"`                 // reads that brought visible text
+	Deliveries      int        `json:"deliveries"`                 // reads that brought visible text; a first one that came in pieces is one
 	ReasonChunks    int        `json:"reasoning_chunks,omitempty"` // events with reasoning text
 	Chars           int        `json:"chars"`                      // visible Unicode code points
 	Words           int        `json:"words"`                      // runs of non-space in the visible text
