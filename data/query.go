@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
-	"github.com/streamgauge/streamgauge/bench/wire"
 	"github.com/streamgauge/streamgauge/rollup"
 )
 
@@ -294,41 +293,6 @@ func (s *Store) newestOf(ctx context.Context, name fileName) (newest time.Time, 
 
 // farFuture is after every sample a record can hold.
 func farFuture() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) }
-
-// A Run is what the scheduler needs to know of a sample.
-type Run struct {
-	Series     bench.Series
-	StartedAt  time.Time
-	Scheduled  time.Time      // zero for a probe
-	Duration   time.Duration  // start to the last instant known; of a timeout, at least the time limit
-	Kind       wire.ErrorKind // KindNone for success
-	RetryAfter time.Duration
-}
-
-// History returns what the scheduler needs of all samples since a time, in
-// order of time.
-func (s *Store) History(ctx context.Context, since time.Time) ([]Run, error) {
-	var runs []Run
-	for sample, err := range s.Samples(ctx, since, farFuture()) {
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, Run{
-			Series: sample.Series(), StartedAt: sample.StartedAt, Scheduled: sample.Scheduled,
-			Duration: duration(&sample), Kind: sample.Kind, RetryAfter: sample.RetryAfter,
-		})
-	}
-	return runs, nil
-}
-
-// duration returns how long a run kept its provider busy, as far as is known.
-func duration(s *bench.Sample) time.Duration {
-	last := s.Phases.Setup + max(s.Phases.FirstByte, s.FirstReason, s.LastText, s.Done, s.EOF)
-	if s.Kind == wire.KindTimeout {
-		return max(last, bench.RunTimeout)
-	}
-	return last
-}
 
 // A File is a file of the record.
 type File struct {
