@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -44,7 +45,7 @@ func drawing(draw func(svg.Size) template.HTML, wide, phone svg.Size) (w, p temp
 // lineFigure draws a metric of an endpoint over a window.
 func (e *edition) lineFigure(p *endpoint, w rollup.Window, m rollup.Metric) *Figure {
 	line, ok := p.track.Line(m, w, e.now)
-	if !ok || len(line.Points) == 0 {
+	if !ok || !slices.ContainsFunc(line.Points, func(pt rollup.Point) bool { return pt.N > 0 }) {
 		return nil
 	}
 	series := svg.Series{Hue: hueOf(m), Points: make([]svg.Point, 0, len(line.Points))}
@@ -78,10 +79,10 @@ func (e *edition) lineFigure(p *endpoint, w rollup.Window, m rollup.Metric) *Fig
 		Label: fig.Label, From: line.Span.From, To: line.Span.To,
 		Format: tickOf(m), Series: []svg.Series{series}, Events: marksOf(p, m, line.Span), Log: hueOf(m) == svg.Wait,
 	}
-	fig.Wide, fig.Phone = drawing(func(s svg.Size) template.HTML {
-		chart.Size = s
-		return chart.SVG()
-	}, svg.Wide(230), svg.Phone(210))
+	chart.Size = svg.Wide(230)
+	fig.Wide = chart.SVG()
+	chart.Size, chart.Series[0].Points = svg.Phone(210), thin(series.Points, phonePoints)
+	fig.Phone = chart.SVG()
 	fig.Table = lineTable(p, w, m, line)
 	fig.Explore = f.slug + ".json"
 	return fig

@@ -50,3 +50,21 @@ func cell(text string) string {
 	}
 	return text
 }
+
+// maxCommand is the longest command that is offered for copying.
+const maxCommand = 500
+
+// command returns a command as it may be offered for copying: one line of
+// printable text, or nothing. A command that cannot be seen whole must not be
+// pasted into a shell.
+func command(text string) string {
+	if len(text) > maxCommand || !utf8.ValidString(text) {
+		return ""
+	}
+	for _, r := range text {
+		if !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) {
+			return ""
+		}
+	}
+	return text
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type PairPage struct {
 	Private  bool
 
 	FirstText string // "420 ms", empty if unknown
+	FirstOf   string // the statistic that it is
 	Rank      string // "8 to 10", empty if it has none
 	RankOf    string
 	Tied      []Link
@@ -108,7 +110,7 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	r := e.rowOf(p, w, rollup.DecodeTPS)
 	page := PairPage{
 		Name: p.name, Private: p.provider.Private, Note: display(p.model.Note), Window: windowWords(w),
-		Heading: e.pairHeading(p, w), Repeat: p.model.Repeat, PointsCSV: "points.csv",
+		Heading: e.pairHeading(p, w), Repeat: command(p.model.Repeat), PointsCSV: "points.csv",
 	}
 	if p.model.Note == "" {
 		page.Note = ""
@@ -126,7 +128,6 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	}
 	e.rankWords(&page, p, r, w)
 	page.Badges = badgesOf(p, s, r)
-	page.Facts = e.bigNumbers(p, w)
 	page.Change = e.changeOf(p, w)
 	page.Mixed = mixedWords(s.Mixed)
 	for _, m := range lineMetrics() {
@@ -134,6 +135,7 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 			page.Lines = append(page.Lines, f)
 		}
 	}
+	page.Facts = e.bigNumbers(p, w, page.Lines)
 	page.Arrival = e.arrivalFigure(p)
 	for _, f := range []*Figure{e.weekFigure(p), e.spreadFigure(p, w, rollup.TTFT), e.spreadFigure(p, w, rollup.DecodeTPS)} {
 		if f != nil {
@@ -184,12 +186,14 @@ func times(n int) string {
 
 // rankWords fills what the lede says of the endpoint's place.
 func (e *edition) rankWords(page *PairPage, p *endpoint, r *rollup.Row, w rollup.Window) {
-	s := p.summary[w]
-	if s.TTFT.P50.OK() {
-		page.FirstText = estimate(s.TTFT.P50, latency).Text
+	if wait := e.level(p, w, rollup.TTFT); wait.Why == "" {
+		page.FirstText, page.FirstOf = latency(wait.value), wait.statistic()
+		if wait.typical {
+			page.FirstText = estimate(e.rowOf(p, w, rollup.TTFT).Typical, latency).Text
+		}
 	}
 	if !r.Ranked {
-		if s.Runs > 0 {
+		if p.summary[w].Runs > 0 {
 			page.Unranked = because(r.Why)
 		}
 		return
@@ -247,15 +251,15 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 	return badges
 }
 
-// bigNumbers returns the row of large numbers.
-func (e *edition) bigNumbers(p *endpoint, w rollup.Window) []Fact {
+// bigNumbers returns the row of large numbers, each a door to what it is made of.
+func (e *edition) bigNumbers(p *endpoint, w rollup.Window, lines []*Figure) []Fact {
 	s := p.summary[w]
 	decode, hybrid, wait := e.level(p, w, rollup.DecodeTPS), e.level(p, w, rollup.HybridTPS), e.level(p, w, rollup.TTFT)
 	avail := s.Reliability.Availability
 	facts := []Fact{
-		{Name: "decode speed", Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#speed"},
-		{Name: "first token", Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#first-token"},
-		{Name: "published hybrid rule", Number: hybrid.Number, Unit: "tok/s", Sub: "why it differs", Href: "#hybrid"},
+		{Name: "decode speed" + typicalDay(decode), Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#speed"},
+		{Name: "first token" + typicalDay(wait), Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#first-token"},
+		{Name: "published hybrid rule" + typicalDay(hybrid), Number: hybrid.Number, Unit: "tok/s", Sub: "why it differs", Href: "#hybrid"},
 		{Name: "available", Number: shareNumber(avail), Unit: "%", Sub: availabilitySub(s), Href: "#reliability"},
 		{Name: "whole answer, end to end", Number: estimate(s.E2E.P50, latency), Sub: p95Sub(s.E2E), Href: "#numbers"},
 	}
@@ -264,8 +268,23 @@ func (e *edition) bigNumbers(p *endpoint, w rollup.Window) []Fact {
 	}
 	for i := range facts {
 		splitUnit(&facts[i])
+		for _, m := range lineMetrics() {
+			id := faceOf(m).slug
+			if facts[i].Href == "#"+id && !slices.ContainsFunc(lines, func(f *Figure) bool { return f.ID == id }) {
+				facts[i].Href = "#numbers"
+			}
+		}
 	}
 	return facts
+}
+
+// typicalDay tells a score over days from the median of all runs, which stands
+// on the same page.
+func typicalDay(l level) string {
+	if l.statistic() == "score" {
+		return ", typical day"
+	}
+	return ""
 }
 
 // splitUnit sets the unit of a time apart from its digits.
