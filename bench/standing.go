@@ -144,7 +144,7 @@ func (h past) view(p *Provider, opts Options) *providerView {
 		v.pause(last)
 	}
 	for _, s := range v.pairs {
-		s.settle(h.now)
+		s.settle(h.now, opts.Force)
 	}
 	return v
 }
@@ -230,14 +230,15 @@ func (v *providerView) pause(last Attempt) {
 	v.hold = latest(next.Add(RateLimitPause), end.Add(obeyed(last.RetryAfter)))
 }
 
-// settle says when the pair is due, all considered.
-func (s *pairView) settle(now time.Time) {
+// settle says when the pair is due, all considered. Force makes it now, unless
+// its provider asked for a pause.
+func (s *pairView) settle(now time.Time, force bool) {
 	s.ready = s.slot
-	if !s.ran {
+	if !s.ran || force && !s.of.hold.After(now) {
 		s.ready = now
 	}
 	s.ready = latest(s.ready, s.of.hold)
-	if s.ran && !s.probe && !s.slot.IsZero() && !s.ready.After(now) {
+	if s.ran && !s.probe && !s.ready.After(now) {
 		s.missed = s.cadence.Slots(s.pair, s.ready, now)
 	}
 }
@@ -245,21 +246,15 @@ func (s *pairView) settle(now time.Time) {
 // skip says why a pair is not due at now; ok is false if it is due.
 func (s *pairView) skip(now time.Time, opts Options) (skip Skip, ok bool) {
 	skip = Skip{Pair: s.pair, Until: s.ready}
-	held := s.of.hold.After(now)
 	switch {
 	case opts.Only != nil && !opts.Only(s.pair):
 		return Skip{Pair: s.pair, Code: SkipNotSelected, Why: "not selected"}, true
-	case held && s.ready.Equal(s.of.hold):
+	case !s.ready.After(now):
+		return skip, false
+	case s.ready.Equal(s.of.hold):
 		skip.Code = SkipRateLimit
 		skip.Why = fmt.Sprintf("%s answered 429: paused until %s", s.of.p.PublicName(), clockTime(s.ready, now))
 		return skip, true
-	case opts.Force && !held:
-		s.ready = now
-		return skip, false
-	case s.ran && s.slot.IsZero(): // a cron expression without a future
-		return Skip{Pair: s.pair, Code: SkipNotDue, Why: "its cadence has no slot any more"}, true
-	case !s.ready.After(now):
-		return skip, false
 	case s.probe:
 		skip.Code = SkipBreaker
 		skip.Why = fmt.Sprintf("breaker open until %s: %d failures in a row, the last %s", clockTime(s.ready, now), s.failures, s.last.Kind)

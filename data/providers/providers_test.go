@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/data/providers"
@@ -253,4 +254,28 @@ func TestReadmeNamesEveryField(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestShippedBudgetsLast checks that no shipped budget stretches a published
+// cadence, and what a month of everything costs: small change.
+func TestShippedBudgetsLast(t *testing.T) {
+	plan := bench.Due(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), shipped(t), nil, bench.Options{})
+	if len(plan.Budgets) < 7 {
+		t.Errorf("%d providers have a budget; want at least 7", len(plan.Budgets))
+	}
+	for _, b := range plan.Budgets {
+		if b.Stretch != 1 {
+			t.Errorf("%s: the budget stretches its cadences %g times", b.Provider, b.Stretch)
+		}
+	}
+	if plan.Cost.USD == nil || *plan.Cost.USD < 1 || *plan.Cost.USD > 40 {
+		t.Errorf("a month costs %v; want between $1 and $40", plan.Cost)
+	}
+	for _, l := range plan.Lanes {
+		if l.Utilisation > bench.UtilisationLimit {
+			t.Errorf("lane %s is %.0f %% busy before a model is discovered", l.Name, 100*l.Utilisation)
+		}
+	}
+	t.Logf("everything set: %d pairs, $%.2f a month of those with prices, lane %.0f %% busy at assumed durations",
+		plan.Lanes[0].Pairs, *plan.Cost.USD, 100*plan.Lanes[0].Utilisation)
 }
