@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,19 +121,19 @@ type send struct {
 }
 
 // scripted returns a Meter whose only server writes a script and then closes
-// the connection. Run in a synctest bubble, every instant is exact. step, if not
-// 0, is by how much the wall clock is set stepAt after the request was read;
-// late is how long after a byte's arrival the reader gets to run.
+// the connection. Run in a synctest bubble, every instant is exact. Somebody
+// sets the wall clock as set says, counted from when the request was read, and
+// the reader gets to run late after a byte's arrival.
 func scripted(script []send, set wallSet, late time.Duration) *Meter {
 	clk := newClock()
-	var requested time.Duration
-	wall := func(r reading) reading {
-		if set.by != 0 && requested != 0 && r.mono >= requested+set.at {
+	var requested atomic.Int64 // when the request was read
+	stepped := func() reading {
+		r := clk()
+		if at := requested.Load(); set.by != 0 && at != 0 && r.mono >= time.Duration(at)+set.at {
 			r.wall += set.by
 		}
 		return r
 	}
-	stepped := func() reading { return wall(clk()) }
 	return &Meter{
 		clock: stepped,
 		dial: func(context.Context, string, string) (net.Conn, error) {
@@ -144,7 +145,7 @@ func scripted(script []send, set wallSet, late time.Duration) *Meter {
 					return
 				}
 				start := time.Now()
-				requested = clk().mono
+				requested.Store(int64(clk().mono))
 				for _, s := range script {
 					select {
 					case <-time.After(time.Until(start.Add(s.at))):

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -175,7 +176,7 @@ func TestConnectionFailures(t *testing.T) {
 	}
 	secure := func(url string) string { return strings.Replace(url, "http:", "https:", 1) }
 	untrusted, _ := serveTLS(t, func(http.ResponseWriter, *http.Request) {})
-	untrusted.Config.ErrorLog = nil
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
 
 	tests := []struct {
 		name   string
@@ -373,15 +374,16 @@ func TestLabelsAreClean(t *testing.T) {
 // refusal is told from the provider's, and that it gets no key.
 func TestProxy(t *testing.T) {
 	origin, m := serveTLS(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, say("hi"), finish(1, 0)) })
-	var asked, auth string
-	refuse := false
+	type question struct{ asked, auth string }
+	questions := make(chan question, 2)
+	var refuse atomic.Bool
 	proxyURL := serveRaw(t, func(c net.Conn) {
 		req, err := http.ReadRequest(bufio.NewReaderSize(&limitedReader{c, 1 << 16}, 16))
 		if err != nil {
 			return
 		}
-		asked, auth = req.Method+" "+req.RequestURI, req.Header.Get("Proxy-Authorization")+req.Header.Get("Authorization")
-		if refuse {
+		questions <- question{req.Method + " " + req.RequestURI, req.Header.Get("Proxy-Authorization") + req.Header.Get("Authorization")}
+		if refuse.Load() {
 			io.WriteString(c, "HTTP/1.1 403 Forbidden\r\n\r\n")
 			return
 		}
@@ -401,10 +403,11 @@ func TestProxy(t *testing.T) {
 	m.Proxy = func(*url.URL) (*url.URL, error) { return proxy, nil }
 
 	s := measure(t, m, chatRun(origin.URL))
-	if host := strings.TrimPrefix(origin.URL, "https://"); !s.OK() || asked != "CONNECT "+host || auth != "Basic dXNlcjpwYXNz" {
-		t.Errorf("%v %q; proxy was asked %q with %q", s.Kind, s.Detail, asked, auth)
+	want := question{"CONNECT " + strings.TrimPrefix(origin.URL, "https://"), "Basic dXNlcjpwYXNz"}
+	if got := <-questions; !s.OK() || got != want {
+		t.Errorf("%v %q; proxy was asked %q; want %q", s.Kind, s.Detail, got, want)
 	}
-	refuse = true
+	refuse.Store(true)
 	if s := measure(t, m, chatRun(origin.URL)); s.Kind != wire.KindNetwork || s.Detail != DetailProxy || s.FailedIn != PhaseDial {
 		t.Errorf("refused: %v %q in %q", s.Kind, s.Detail, s.FailedIn)
 	}
@@ -412,13 +415,14 @@ func TestProxy(t *testing.T) {
 
 // TestTLSServerGetsHTTP1 checks that HTTP/2 is not even offered.
 func TestTLSServerGetsHTTP1(t *testing.T) {
-	var offered []string
+	offers := make(chan []string, 1)
 	srv, m := serveTLS(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, say("hi"), finish(1, 0)) })
 	srv.TLS.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
-		offered = h.SupportedProtos
+		offers <- h.SupportedProtos
 		return nil, nil
 	}
-	if s := measure(t, m, chatRun(srv.URL)); !s.OK() || fmt.Sprint(offered) != "[http/1.1]" {
+	s := measure(t, m, chatRun(srv.URL))
+	if offered := <-offers; !s.OK() || fmt.Sprint(offered) != "[http/1.1]" {
 		t.Errorf("%v %q, offered %v", s.Kind, s.Detail, offered)
 	}
 }

@@ -164,15 +164,13 @@ func TestPhases(t *testing.T) {
 
 // TestRequest checks what a provider gets to see of us.
 func TestRequest(t *testing.T) {
-	var got *http.Request
+	requests := make(chan *http.Request, 1)
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		got = r
+		requests <- r
 		fmt.Fprint(w, say("hi"), finish(1, 0))
 	})
 	measure(t, &Meter{}, chatRun(srv.URL))
-	if got == nil {
-		t.Fatal("no request came")
-	}
+	got := <-requests
 	for name, want := range map[string]string{
 		"Accept-Encoding": "identity", "Authorization": "Bearer " + secretKey,
 	} {

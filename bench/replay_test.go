@@ -109,14 +109,18 @@ func cuts() []cut {
 // TLS, cut at hostile places, and checks what the sample says of it against the
 // index, and that its recording gives the same sample again.
 func TestRecordedStreams(t *testing.T) {
-	var current recorded
-	var by cut
+	type order struct {
+		recorded
+		cut
+	}
+	orders := make(chan order, 1)
 	handler := func(w http.ResponseWriter, r *http.Request) {
+		current := <-orders
 		io.Copy(io.Discard, r.Body)
 		w.WriteHeader(current.status)
 		out := http.NewResponseController(w)
 		for rest := current.body; rest != ""; {
-			n := min(by.next(rest), len(rest))
+			n := min(current.next(rest), len(rest))
 			io.WriteString(w, rest[:n])
 			out.Flush()
 			rest = rest[n:]
@@ -128,7 +132,7 @@ func TestRecordedStreams(t *testing.T) {
 	for i, c := range cuts() {
 		t.Run(c.name, func(t *testing.T) {
 			for j, rec := range all {
-				current, by = rec, c
+				orders <- order{rec, c}
 				meter, srv := &Meter{}, plain
 				if (i+j)%2 == 1 {
 					meter, srv = trusting, secure

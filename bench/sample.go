@@ -3,16 +3,22 @@
 //   - A [wire.Protocol] turns a target into an HTTP request, and a response
 //     body into events. It opens no socket and reads no clock.
 //   - A [Meter] sends the request on a connection of its own and notes when
-//     each socket read returned; nothing else keeps time.
+//     each socket read brought its bytes; nothing else keeps time. While the
+//     answer streams it only reads, stamps, unframes and logs.
+//   - A [Recording] is what it brought: the body and its reads. The events are
+//     decoded from it after the run, and each is dated by the read that
+//     brought its last byte. [Replay] does the same with a recording of old.
 //   - A [Sample] is what remains: instants and counts, no text. Its methods
 //     derive every published per-sample number, so a formula can be corrected
-//     without measuring again. They are in metrics.go.
+//     without measuring again. They are in metrics.go; [Sample.Report] gives
+//     all of them under their published names.
 //   - [LoadProviders] reads what to measure, [Due] decides what is overdue.
 //
 // All instants of a sample lie on the monotonic clock and count from one
 // origin: the dispatch, when the first byte of the request was about to be
-// written on the established connection. The wall clock is read once, for
-// [Sample.StartedAt], so a step of it changes no duration.
+// written on the established connection. The wall clock dates a sample
+// ([Sample.StartedAt]) and translates the kernel's stamps, which are wall clock,
+// to the monotonic one; setting it during a run changes no duration.
 package bench
 
 import (
@@ -66,7 +72,7 @@ type Env struct {
 // Who stamped the socket reads of a sample.
 const (
 	ClockKernel = "kernel" // SO_TIMESTAMPING receive stamps, mapped to the monotonic clock
-	ClockUser   = "user"   // the monotonic clock right after the read returned
+	ClockUser   = "user"   // the monotonic clock right after the read returned; all reads, if the kernel left out any
 )
 
 // A Sample is the record of one request, successful or not. It is never edited.
@@ -84,7 +90,7 @@ type Sample struct {
 	FirstText   time.Duration `json:"first_visible_ns,omitzero"`   // first non-empty visible text
 	LastText    time.Duration `json:"last_visible_ns,omitzero"`    // last visible text
 	Done        time.Duration `json:"done_ns,omitzero"`            // semantic completion: finish reason or end marker
-	EOF         time.Duration `json:"eof_ns,omitzero"`             // clean end of the body
+	EOF         time.Duration `json:"eof_ns,omitzero"`             // clean end of an answer's body
 
 	Reads           int        `json:"reads"`                      // socket reads that brought body bytes
 	Bytes           int64      `json:"bytes"`                      // body bytes

@@ -123,8 +123,8 @@ func TestAgainstServerLog(t *testing.T) {
 		t.Skip("takes some seconds of real time")
 	}
 	models := shapes(5 * time.Millisecond)
-	var last simulate.Record
-	server, err := simulate.New(simulate.Options{Models: models, Log: func(r simulate.Record) { last = r }})
+	logs := make(chan simulate.Record, 1)
+	server, err := simulate.New(simulate.Options{Models: models, Log: func(r simulate.Record) { logs <- r }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +137,7 @@ func TestAgainstServerLog(t *testing.T) {
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			s := measureModel(t, meter, srv, m.Name)
+			last := <-logs
 			if !s.OK() || s.Usage.Visible.N != int64(last.Visible) {
 				t.Fatalf("%v %s, %v visible tokens; want %d", s.Kind, s.Detail, s.Usage.Visible, last.Visible)
 			}
