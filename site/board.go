@@ -32,15 +32,25 @@ type BoardPage struct {
 	Windows, Metrics []Choice
 	Providers, Sizes []Option
 	HasOpenWeights   bool
+	Filters          bool // enough rows to be worth more than a search
 
+	Ranked    int
+	Table     BoardTable
+	CSV, JSON string
+}
+
+// A BoardTable is endpoints, one a row, on axes that they share.
+type BoardTable struct {
+	Caption       string
 	First, Second BoardColumn
 	PhoneAxis     template.HTML
 	Rows          []BoardRow
-	Ranked        int
-	Unranked      string // "Listed without a rank: …", empty if there are none
+	Unranked      string // how many are listed without a rank and why, may be empty
 	HasPrice      bool
-	CSV, JSON     string
 }
+
+// manyRows is from how many rows on a board offers more filters than a search.
+const manyRows = 13
 
 // A BoardState is what a board can say.
 type BoardState string
@@ -70,7 +80,7 @@ type BoardRow struct {
 	Class          string // lead, step, thin
 	Rank           Number
 	Href           string
-	Name, Provider string
+	Name, Provider string // Provider may be empty
 	Why            string // why it has no rank, empty if it has or if no row has one
 	Words          string // what the filter looks at
 	ProviderKey    string
@@ -119,7 +129,7 @@ func (e *edition) boardFiles() ([]file, error) {
 			path := e.boardPath(w, m)
 			files = append(files,
 				e.html(path+"index.html", "board", func() (any, error) { return e.boardPage(w, m), nil }),
-				file{path + boardCSV, func() ([]byte, error) { return e.boardTable(w, m) }},
+				file{path + boardCSV, func() ([]byte, error) { return e.boardCells(w, m) }},
 			)
 		}
 	}
@@ -141,7 +151,7 @@ func (e *edition) boardPage(w rollup.Window, m rollup.Metric) BoardPage {
 	path := e.boardPath(w, m)
 	p := BoardPage{
 		State: e.stateOf(b), Subject: f.name, Endpoints: plural(len(b.Rows), "endpoint"), Window: windowWords(w),
-		Confidence: percent(b.Confidence), Ranked: b.Ranked, CSV: boardCSV,
+		Confidence: strconv.Itoa(whole(b.Confidence)), Ranked: b.Ranked, CSV: boardCSV,
 	}
 	p.Heading = e.boardHeading(b, p.State)
 	p.Page = e.page(path, "", p.Heading, fmt.Sprintf("%s of %s over the last %s, measured on a schedule, with intervals, success rates and ages.", f.name, p.Endpoints, p.Window), "leaderboard.js")
@@ -245,38 +255,22 @@ func (e *edition) boardChoices(p Page, w rollup.Window, m rollup.Metric) (window
 	return windows, metrics
 }
 
-// fillBoard fills the rows, and the axes that they share.
+// fillBoard fills the table and what there is to filter it by.
 func (e *edition) fillBoard(p *BoardPage, b *boardIndex, w rollup.Window, m rollup.Metric) {
-	m2 := companion(m)
-	firsts, seconds := make([]level, len(b.Rows)), make([]level, len(b.Rows))
+	list := make([]*endpoint, len(b.Rows))
 	for i := range b.Rows {
-		of := e.bySeries[b.Rows[i].Series]
-		firsts[i], seconds[i] = e.level(of, w, m), e.level(of, w, m2)
+		list[i] = e.bySeries[b.Rows[i].Series]
 	}
-	axis := axisOf(m, speedWidth, firsts)
-	axis2 := axisOf(m2, waitWidth, seconds)
-	p.First, p.Second = column(m, axis), column(m2, axis2)
-	phone := axis
-	phone.W, phone.Text, phone.H = 358, 12, 18
-	p.PhoneAxis = phone.SVG()
-
+	p.Table = e.boardTable(p.Page, list, w, m)
+	p.Table.Caption = fmt.Sprintf("%s by endpoint over the last %s", p.Subject, p.Window)
+	p.Filters = len(list) >= manyRows
 	sizes := map[string]bool{}
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		row := e.boardRow(p.Page, b, i, w)
-		row.First = cellOf(m, firsts[i], axis)
-		row.Second = cellOf(m2, seconds[i], axis2)
-		row.Runs = number(count(firsts[i].n), float64(firsts[i].n))
-		if firsts[i].n < stats.MinRankRuns {
-			row.Class = strings.TrimSpace(row.Class + " thin")
-		}
-		p.HasPrice = p.HasPrice || row.Price.Why == ""
-		p.HasOpenWeights = p.HasOpenWeights || row.Open
-		if size := e.bySeries[r.Series].model.SizeClass; size != "" && !sizes[size] {
+	for _, of := range list {
+		p.HasOpenWeights = p.HasOpenWeights || of.model.OpenWeights
+		if size := of.model.SizeClass; size != "" && !sizes[size] {
 			sizes[size] = true
 			p.Sizes = append(p.Sizes, Option{slug(size), display(size)})
 		}
-		p.Rows = append(p.Rows, row)
 	}
 	slices.SortFunc(p.Sizes, func(a, b Option) int { return strings.Compare(a.Text, b.Text) })
 	for _, pr := range e.providers {
@@ -289,14 +283,41 @@ func (e *edition) fillBoard(p *BoardPage, b *boardIndex, w rollup.Window, m roll
 		for _, u := range b.Unranked() {
 			reasons = append(reasons, fmt.Sprintf("%s (%s)", because(u.Why), count(u.N)))
 		}
-		p.Unranked = plural(len(b.Rows)-b.Ranked, "endpoint") + " listed without a rank: " + strings.Join(reasons, ", ") + "."
+		p.Table.Unranked = plural(len(b.Rows)-b.Ranked, "endpoint") + " listed without a rank: " + strings.Join(reasons, ", ") + "."
 	}
 }
 
+// boardTable returns the rows of endpoints, in the order of the board.
+func (e *edition) boardTable(p Page, list []*endpoint, w rollup.Window, m rollup.Metric) BoardTable {
+	b, m2 := e.boards[w][m], companion(m)
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(x, y *endpoint) int { return b.row[x.series] - b.row[y.series] })
+	firsts, seconds := make([]level, len(list)), make([]level, len(list))
+	for i, of := range list {
+		firsts[i], seconds[i] = e.level(of, w, m), e.level(of, w, m2)
+	}
+	axis, axis2 := axisOf(m, speedWidth, firsts), axisOf(m2, waitWidth, seconds)
+	t := BoardTable{First: column(m, axis), Second: column(m2, axis2)}
+	phone := axis
+	phone.W, phone.Text, phone.H = 358, 12, 18
+	t.PhoneAxis = phone.SVG()
+	for i, of := range list {
+		row := e.boardRow(p, b, of, w)
+		row.First, row.Second = cellOf(m, firsts[i], axis), cellOf(m2, seconds[i], axis2)
+		row.Runs = number(count(firsts[i].n), float64(firsts[i].n))
+		if firsts[i].n < stats.MinRankRuns {
+			row.Class = strings.TrimSpace(row.Class + " thin")
+		}
+		t.HasPrice = t.HasPrice || row.Price.Why == ""
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 // boardRow fills what a row says besides its two metrics.
-func (e *edition) boardRow(p Page, b *boardIndex, i int, w rollup.Window) BoardRow {
+func (e *edition) boardRow(p Page, b *boardIndex, of *endpoint, w rollup.Window) BoardRow {
+	i := b.row[of.series]
 	r := &b.Rows[i]
-	of := e.bySeries[r.Series]
 	row := BoardRow{
 		Href: p.Root + of.windowPath(w), Name: of.name, Provider: of.provider.name,
 		ProviderKey: slug(of.provider.Name), Open: of.model.OpenWeights,

@@ -55,8 +55,8 @@ func latency(ms float64) string {
 	return significant(ms/1000, 3) + " s"
 }
 
-// percent formats a share of 1 with one decimal. A share that is not whole
-// never rounds to 0 or 100.
+// percent formats a share of 1 in percent with one decimal, but 0 and 100
+// without. A share that is neither never rounds to them.
 func percent(share float64) string {
 	p := math.Round(share*1000) / 10
 	switch {
@@ -65,7 +65,7 @@ func percent(share float64) string {
 	case p <= 0 && share > 0:
 		p = 0.1
 	}
-	if p == math.Trunc(p) {
+	if p == 0 || p == 100 {
 		return strconv.FormatFloat(p, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(p, 'f', 1, 64)

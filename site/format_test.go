@@ -41,7 +41,7 @@ func TestPercentNeverClaimsPerfection(t *testing.T) {
 	for _, tt := range []struct {
 		share float64
 		want  string
-	}{{1, "100"}, {0.9999, "99.9"}, {0.995, "99.5"}, {0.00001, "0.1"}, {0, "0"}, {0.5, "50"}} {
+	}{{1, "100"}, {0.9999, "99.9"}, {0.995, "99.5"}, {0.00001, "0.1"}, {0, "0"}, {0.5, "50.0"}, {0.99, "99.0"}} {
 		if got := percent(tt.share); got != tt.want {
 			t.Errorf("percent(%v) = %q; want %q", tt.share, got, tt.want)
 		}

@@ -3,6 +3,7 @@ package site_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -68,7 +69,7 @@ func inputs(t testing.TB, pasts ...past) site.Inputs {
 
 		pr := byProvider[p.provider]
 		if pr == nil {
-			pr = &site.Provider{Name: p.provider, Title: "Provider " + p.provider, Note: "Simulated."}
+			pr = &site.Provider{Name: p.provider, Title: strings.ToUpper(p.provider[:1]) + p.provider[1:], Note: "Simulated."}
 			byProvider[p.provider] = pr
 		}
 		in, out := .1*float64(i%7), .4*float64(i%7)

@@ -16,7 +16,7 @@ type ModelPage struct {
 	Page
 	Name    string
 	Heading string
-	Rows    []EndpointRow
+	Table   BoardTable
 	Lines   []*Figure
 	Pairs   *Table // differences, each with its interval
 	Note    string
@@ -58,20 +58,16 @@ func (e *edition) modelPage(name string, list []*endpoint) ModelPage {
 		providers[p.provider] = true
 	}
 	page.Page = e.page(modelPath(name), noSection, page.Name, page.Name+" at several providers: speed, first token and reliability side by side.", "explore.js")
-	page.Rows = e.endpointRows(page.Page, list, func(p *endpoint) string {
-		if p.name == page.Name {
-			return p.provider.name
-		}
-		return p.title()
-	})
+	page.Table = e.boardTable(page.Page, list, listWindow, rollup.DecodeTPS)
+	page.Table.Caption = page.Name + " by provider over the last " + windowWords(listWindow) + "; ranks are among all endpoints"
 	b := e.boards[listWindow][rollup.DecodeTPS]
 	ordered := slices.Clone(list)
 	slices.SortFunc(ordered, func(x, y *endpoint) int { return b.row[x.series] - b.row[y.series] })
 	page.Lines = e.modelLines(ordered)
-	verdicts := 0
-	page.Pairs, verdicts = e.differences(ordered[:min(len(ordered), maxCompared)])
+	alike := false
+	page.Pairs, alike = e.differences(ordered[:min(len(ordered), maxCompared)])
 	page.Heading = fmt.Sprintf("%s at %s providers.", page.Name, words(len(providers)))
-	if page.Pairs != nil && verdicts == 0 {
+	if alike && len(ordered) <= maxCompared {
 		page.Heading = fmt.Sprintf("%s at %s providers: no clear difference in speed.", page.Name, words(len(providers)))
 	}
 	page.Note = "The same name does not promise the same weights, quantisation or limits: providers decide what they serve under it."
@@ -127,18 +123,20 @@ func (e *edition) modelLines(list []*endpoint) []*Figure {
 	return figures
 }
 
-// differences compares endpoints two by two over 30 days, and counts those whose
-// difference in speed is clear.
-func (e *edition) differences(list []*endpoint) (t *Table, clear int) {
+// differences compares endpoints two by two over 30 days. Alike reports whether
+// each could be compared with each and no difference is clear.
+func (e *edition) differences(list []*endpoint) (t *Table, alike bool) {
 	n := len(list) * (len(list) - 1) / 2
 	if n == 0 {
-		return nil, 0
+		return nil, false
 	}
-	t = &Table{Caption: "Decode speed over 30 days, day against day", Head: []Head{{"Compared", false}, {"Difference", false}, {"Interval, %", true}, {"Days", true}}}
+	alike = true
+	t = &Table{Caption: "Decode speed over 30 days, day against day", Head: []Head{{"Compared", false}, {"Difference", false}, {"Interval", true}, {"Days", true}}}
 	for i, a := range list {
 		for _, b := range list[i+1:] {
 			c := rollup.Compare(a.track, b.track, rollup.DecodeTPS, rollup.Window30d, e.now, n)
 			what := a.provider.name + " against " + b.provider.name
+			alike = alike && c.Verdict == rollup.NoClearDifference
 			switch c.Verdict {
 			case rollup.NotComparable:
 				t.Rows = append(t.Rows, []string{what, "not comparable: " + because(c.Why), absent, count(c.Days)})
@@ -147,7 +145,6 @@ func (e *edition) differences(list []*endpoint) (t *Table, clear int) {
 				t.Rows = append(t.Rows, []string{what, "no clear difference", ratioInterval(c), count(c.Days)})
 				continue
 			}
-			clear++
 			sense := "faster"
 			if c.Ratio < 1 {
 				sense = "slower"
@@ -159,7 +156,7 @@ func (e *edition) differences(list []*endpoint) (t *Table, clear int) {
 			t.Rows = append(t.Rows, []string{what, text, ratioInterval(c), count(c.Days)})
 		}
 	}
-	return t, clear
+	return t, alike
 }
 
 func ratioInterval(c rollup.Comparison) string {

@@ -311,7 +311,7 @@ func levelSub(l level, m rollup.Metric) string {
 	case l.Why != "":
 		return l.Why
 	case sortKey(l.lo) != "":
-		return fmt.Sprintf("%s %% interval %s–%s", percent(l.confidence), bare(m, l.lo), bare(m, l.hi))
+		return fmt.Sprintf("%d %% interval %s–%s", whole(l.confidence), bare(m, l.lo), bare(m, l.hi))
 	case sortKey(l.p10) != "":
 		return fmt.Sprintf("p10 to p90: %s–%s", bare(m, l.p10), bare(m, l.p90))
 	}
@@ -416,8 +416,8 @@ func numbersTable(s *rollup.Summary) Table {
 		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
 	}
 	row := func(name string, d rollup.Distribution, q rollup.Quantiles) {
-		format := func(v float64) string { return full(d.Metric, v) }
-		cells := []string{name}
+		format := func(v float64) string { return bare(d.Metric, v) }
+		cells := []string{name + ", " + d.Metric.Unit()}
 		for _, x := range []rollup.Estimate{q.P10, q.P50, q.P90, q.P95} {
 			cells = append(cells, estimate(x, format).Text)
 		}

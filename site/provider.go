@@ -33,21 +33,10 @@ type ProviderPage struct {
 	Note     string
 	Homepage string // empty, or an http(s) address
 	Private  bool
-	Rows     []EndpointRow
+	Table    BoardTable
 	Missing  []string // models that are configured and have no sample yet
 	Events   []EventItem
 	JSON     string
-}
-
-// An EndpointRow is an endpoint in a plain table.
-type EndpointRow struct {
-	Link
-	Under         string // what stands below the name
-	Rank          string
-	Speed, Wait   Cell
-	Success, Open Number
-	Price         Number
-	Runs, Age     Number
 }
 
 // listWindow is the window of every table that has no choice of one.
@@ -109,7 +98,11 @@ func (e *edition) providerPage(p *provider) ProviderPage {
 	}
 	page.Page = e.page(p.path, "provider/", p.name, page.Heading)
 	page.JSON = page.Root + "api/v1/providers.json"
-	page.Rows = e.endpointRows(page.Page, p.endpoints, func(q *endpoint) string { return q.name })
+	page.Table = e.boardTable(page.Page, p.endpoints, listWindow, rollup.DecodeTPS)
+	page.Table.Caption = "Endpoints of " + p.name + " over the last " + windowWords(listWindow) + "; ranks are among all endpoints"
+	for i := range page.Table.Rows {
+		page.Table.Rows[i].Provider = ""
+	}
 	for i := range p.Models {
 		m := &p.Models[i]
 		if !slices.ContainsFunc(p.endpoints, func(q *endpoint) bool { return q.series.Model == m.Name }) {
@@ -131,40 +124,6 @@ func (m *Model) label() string {
 		return m.Title
 	}
 	return m.Name
-}
-
-// endpointRows lists endpoints in the order of the board, on axes they share.
-func (e *edition) endpointRows(p Page, list []*endpoint, name func(*endpoint) string) []EndpointRow {
-	b := e.boards[listWindow][rollup.DecodeTPS]
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(x, y *endpoint) int { return b.row[x.series] - b.row[y.series] })
-	speeds, waits := make([]level, len(list)), make([]level, len(list))
-	for i, q := range list {
-		speeds[i], waits[i] = e.level(q, listWindow, rollup.DecodeTPS), e.level(q, listWindow, rollup.TTFT)
-	}
-	speedAxis, waitAxis := axisOf(rollup.DecodeTPS, speedWidth, speeds), axisOf(rollup.TTFT, waitWidth, waits)
-	var rows []EndpointRow
-	for i, q := range list {
-		r := e.rowOf(q, listWindow, rollup.DecodeTPS)
-		row := EndpointRow{
-			Link:  Link{name(q), p.Root + q.path},
-			Speed: cellOf(rollup.DecodeTPS, speeds[i], speedAxis), Wait: cellOf(rollup.TTFT, waits[i], waitAxis),
-			Success: shareNumber(r.Summary.Reliability.SuccessRate),
-			Price:   priceNumber(q.model.PriceOut),
-			Runs:    number(count(r.Summary.Runs), float64(r.Summary.Runs)),
-			Age:     missing(rollup.NoRuns),
-		}
-		if r.Ranked {
-			row.Rank = rankRange(r)
-		} else {
-			row.Under = because(r.Why)
-		}
-		if last := r.Summary.LastSuccess; !last.IsZero() {
-			row.Age = number(age(e.now.Sub(last)), 0)
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // webAddress returns an address if it is one of the web, else "".

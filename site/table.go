@@ -32,8 +32,8 @@ func (t *table) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// boardTable returns a board as CSV.
-func (e *edition) boardTable(w rollup.Window, m rollup.Metric) ([]byte, error) {
+// boardCells returns a board as CSV.
+func (e *edition) boardCells(w rollup.Window, m rollup.Metric) ([]byte, error) {
 	b := e.boards[w][m]
 	t := table{header: []string{"rank_best", "rank_worst", "unranked_reason", "provider", "model", "vantage", "nonce"}}
 	for _, metric := range []string{string(m), string(companion(m))} {
