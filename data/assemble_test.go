@@ -342,6 +342,41 @@ func compareMetrics(t *testing.T, s *bench.Sample, row map[string]any) {
 	count("http_status", int64(s.HTTPStatus), s.HTTPStatus != 0)
 }
 
+// TestNoFullScans asks SQLite how it would answer the queries that a page makes.
+func TestNoFullScans(t *testing.T) {
+	s, _ := fortnight(t, false)
+	db := openDownload(t, assemble(t, s, Download{}))
+	for _, query := range []string{
+		`SELECT * FROM raw_samples WHERE id >= 1 AND id < 2`,
+		`SELECT * FROM samples WHERE id >= 1 AND id < 2`,
+		`SELECT * FROM hourly WHERE id >= 1 AND id < 2`,
+		`SELECT * FROM daily WHERE id >= 1 AND id < 2`,
+		`SELECT * FROM samples WHERE provider = 'acme' AND model = 'm1'`,
+		`SELECT * FROM hourly WHERE provider = 'acme' AND model = 'm1'`,
+		`SELECT * FROM daily WHERE provider = 'acme' AND model = 'm1' AND vantage = 'home' AND nonce = 0`,
+	} {
+		rows, err := db.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		for rows.Next() {
+			var id, parent, unused int
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				t.Fatal(err)
+			}
+			steps++
+			if strings.HasPrefix(step, "SCAN") {
+				t.Errorf("%s: %s", query, step)
+			}
+		}
+		if err := rows.Close(); err != nil || steps == 0 {
+			t.Errorf("%s: %d steps, %v", query, steps, err)
+		}
+	}
+}
+
 func TestExportText(t *testing.T) {
 	s, samples := fortnight(t, false)
 	db := assemble(t, s, Download{})
