@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -50,7 +51,7 @@ func (c *buildCmd) Run(a *app) error {
 		return err
 	}
 	defer store.Close()
-	return a.buildSite(store, list, &c.siteFlags, false)
+	return a.buildSite(store, list, &c.siteFlags)
 }
 
 // siteConfig is the configuration file of a site.
@@ -93,7 +94,7 @@ func folderOr(dir string, builtIn fs.FS) fs.FS {
 }
 
 // buildSite assembles the download, gathers what the site needs and builds it.
-func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags, simulated bool) error {
+func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) error {
 	now := time.Now().UTC().Truncate(time.Second)
 	config, err := loadConfig(f.Config)
 	if err != nil {
@@ -105,7 +106,7 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags, 
 	}
 	defer os.RemoveAll(downloads)
 	inputs := site.Inputs{
-		Config: config, Generated: now, Simulated: simulated,
+		Config: config, Generated: now, Simulated: slices.ContainsFunc(list, func(p bench.Provider) bool { return p.Demo }),
 		Templates: folderOr(f.Templates, templates.Files()),
 		Content:   folderOr(f.Content, content.FS),
 		Providers: publish(list), RawRetention: data.RawRetention,

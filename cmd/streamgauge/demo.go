@@ -19,11 +19,12 @@ import (
 
 // demoCmd runs the whole pipeline on the embedded simulated provider.
 type demoCmd struct {
-	Out     string `placeholder:"DIR" type:"path" help:"Keep everything here: DIR/data the record, DIR/site the site. A temporary folder if not given."`
-	Once    bool   `help:"Build and exit, without serving."`
-	History string `default:"60d" placeholder:"SPAN" help:"Back-fill a synthetic past of this length, e.g. 60d or 36h; 0 for none."`
-	Addr    string `default:"127.0.0.1:8080" help:"Address to serve on; port 0 picks a free one."`
-	Seed    uint64 `default:"1" help:"Seed of everything that is random in the simulation."`
+	Out     string  `placeholder:"DIR" type:"path" help:"Keep everything here: DIR/data the record, DIR/site the site. A temporary folder if not given."`
+	Once    bool    `help:"Build and exit, without serving."`
+	History string  `default:"60d" placeholder:"SPAN" help:"Back-fill a synthetic past of this length, e.g. 60d or 36h; 0 for none."`
+	Addr    string  `default:"127.0.0.1:8080" help:"Address to serve on; port 0 picks a free one."`
+	Seed    uint64  `default:"1" help:"Seed of everything that is random in the simulation."`
+	Speed   float64 `default:"1" help:"Stream so many times as fast as the models' names say, to be done sooner."`
 }
 
 // Help is printed under the usage line.
@@ -46,6 +47,9 @@ func (c *demoCmd) Run(a *app) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--history: %w", err)}
 	}
+	if !(c.Speed > 0 && c.Speed <= 1000) {
+		return usageError{fmt.Errorf("--speed %v is not between 0 and 1000", c.Speed)}
+	}
 	out := c.Out
 	if out == "" {
 		if out, err = os.MkdirTemp("", "streamgauge-demo-"); err != nil {
@@ -53,7 +57,7 @@ func (c *demoCmd) Run(a *app) error {
 		}
 		defer os.RemoveAll(out)
 	}
-	base, stop, err := a.simulate(c.Seed)
+	base, stop, err := a.simulate(simulate.Options{Seed: c.Seed, Speed: c.Speed})
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (c *demoCmd) Run(a *app) error {
 		return err
 	}
 	siteDir := filepath.Join(out, "site")
-	if err := a.buildSite(store, list, &siteFlags{Site: siteDir, Config: filepath.Join(out, "streamgauge.yaml")}, true); err != nil {
+	if err := a.buildSite(store, list, &siteFlags{Site: siteDir, Config: filepath.Join(out, "streamgauge.yaml")}); err != nil {
 		return err
 	}
 	if c.Once {
@@ -108,8 +112,8 @@ const (
 
 // simulate starts the simulated provider on a free port of loopback and returns
 // its base address.
-func (a *app) simulate(seed uint64) (base string, stop func(), err error) {
-	handler, err := simulate.New(simulate.Options{Seed: seed})
+func (a *app) simulate(options simulate.Options) (base string, stop func(), err error) {
+	handler, err := simulate.New(options)
 	if err != nil {
 		return "", nil, fmt.Errorf("set up the simulated provider: %w", err)
 	}

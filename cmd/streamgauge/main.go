@@ -77,20 +77,24 @@ func exitCode(err error, stderr io.Writer) int {
 type cli struct {
 	Verbose bool `short:"v" help:"Log every step, not only what matters."`
 
-	Demo   demoCmd   `cmd:"" help:"Measure a simulated provider, build its site and serve it. The place to start."`
-	Run    runCmd    `cmd:"" help:"One tick of the job: measure what is due, ingest, roll up, check, build."`
-	Plan   planCmd   `cmd:"" help:"Say what is due, why, and how busy the schedule is."`
-	Bench  benchCmd  `cmd:"" help:"Measure what is due into a journal, and nothing else."`
-	Ingest ingestCmd `cmd:"" help:"Put journals into the dataset."`
-	Rollup rollupCmd `cmd:"" help:"Close hours and days, prune raw samples past their time."`
-	Build  buildCmd  `cmd:"" help:"Build the site from the dataset."`
-	Serve  serveCmd  `cmd:"" help:"Serve a built site for a look at it."`
-	Probe  probeCmd  `cmd:"" help:"Measure any endpoint now, without configuration."`
-	Decode decodeCmd `cmd:"" help:"Print what a decoder makes of a recorded response body."`
-	Doctor doctorCmd `cmd:"" help:"Check the set-up and name each missing step."`
-	Models modelsCmd `cmd:"" help:"List the models a provider serves now."`
-	Export exportCmd `cmd:"" help:"Write the dataset as one SQLite file, CSV or NDJSON."`
-	Verify verifyCmd `cmd:"" help:"Check the dataset and derive its rollups again."`
+	Demo      demoCmd      `cmd:"" help:"Measure a simulated provider, build its site and serve it. The place to start."`
+	Run       runCmd       `cmd:"" help:"One tick of the job: measure what is due, ingest, roll up, check, build."`
+	Plan      planCmd      `cmd:"" help:"Say what is due, why, and how busy the schedule is."`
+	Bench     benchCmd     `cmd:"" help:"Measure what is due into a journal, and nothing else."`
+	Ingest    ingestCmd    `cmd:"" help:"Put journals into the dataset."`
+	Rollup    rollupCmd    `cmd:"" help:"Close hours and days, prune raw samples past their time."`
+	Build     buildCmd     `cmd:"" help:"Build the site from the dataset."`
+	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
+	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`
+	Decode    decodeCmd    `cmd:"" help:"Print what a decoder makes of a recorded response body."`
+	Doctor    doctorCmd    `cmd:"" help:"Check the set-up and name each missing step."`
+	Models    modelsCmd    `cmd:"" help:"List the models a provider serves now."`
+	Estimate  estimateCmd  `cmd:"" help:"Say what a load needs and how long its answers would take."`
+	Export    exportCmd    `cmd:"" help:"Write the dataset as one SQLite file, CSV or NDJSON."`
+	Calibrate calibrateCmd `cmd:"" help:"Measure the error of this program's own clock, on loopback."`
+	Simulate  simulateCmd  `cmd:"" help:"Serve the simulated provider."`
+	Three     threeCmd     `cmd:"" name:"measure-three" hidden:""`
+	Verify    verifyCmd    `cmd:"" help:"Check the dataset and derive its rollups again."`
 }
 
 const description = `Streamgauge measures how fast hosted language models really stream.

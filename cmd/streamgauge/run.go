@@ -83,7 +83,7 @@ func (c *runCmd) Run(a *app) error {
 	if err := a.closeBooks(store, list, time.Now()); err != nil {
 		return err
 	}
-	return a.buildSite(store, list, &c.siteFlags, false)
+	return a.buildSite(store, list, &c.siteFlags)
 }
 
 // tick plans and measures into a journal of its own.

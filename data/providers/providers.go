@@ -15,3 +15,9 @@ var Files embed.FS
 //
 //go:embed models.dev.json
 var ModelsDev []byte
+
+// PTU is the table by which Azure sizes provisioned throughput, as of the date
+// in it. Such tables age: "streamgauge estimate --ptu FILE" takes another.
+//
+//go:embed ptu.json
+var PTU []byte
