@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 var forbidden = map[string][]string{
 	"bench/wire":   {"time", "net"},
 	"rollup":       {"net", "net/http", "os", "database/sql"},
-	"rollup/stats": {"net", "net/http", "os", "time", "database/sql"},
+	"rollup/stats": {"net", "net/http", "os", "database/sql"},
 	"site":         {"net", "database/sql"},
 }
 
