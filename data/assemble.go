@@ -307,7 +307,7 @@ func (a *assembly) copyRaw(ctx context.Context) error {
 	query := `INSERT INTO main.raw_samples(` + rowColumns + `)
 		SELECT (s.id & ~4095) | m.new AS id, e.new, f.new, r.new, ` + rest + `
 		FROM src.raw_samples s
-		JOIN temp.map m ON m.kind = 'series' AND m.old = s.id & 4095
+		JOIN temp.map m ON m.kind = 'series' AND m.old = s.series_id
 		JOIN temp.map e ON e.kind = 'env' AND e.old = s.env_id
 		LEFT JOIN temp.map f ON f.kind = 'failure' AND f.old = s.failure_id
 		LEFT JOIN temp.map r ON r.kind = 'reply' AND r.old = s.reply_id
@@ -355,7 +355,7 @@ func (a *assembly) copyRollups(ctx context.Context) error {
 		table, columns := bucketTable(width)
 		rest := strings.TrimPrefix(columns, "id, ")
 		_, err := a.ExecContext(ctx, `INSERT INTO main.`+table+`(`+columns+`)
-			SELECT (b.id & ~4095) | m.new, `+rest+` FROM src.`+table+` b JOIN temp.map m ON m.kind = 'series' AND m.old = b.id & 4095
+			SELECT (b.id & ~4095) | m.new, `+rest+` FROM src.`+table+` b JOIN temp.map m ON m.kind = 'series' AND m.old = b.series_id
 			WHERE b.id >= ? AND b.id < ? ORDER BY 1`, firstBucketID(from, width), firstBucketID(to, width))
 		return err
 	}
@@ -375,9 +375,10 @@ func (a *assembly) copyRollups(ctx context.Context) error {
 // describe adds the indexes, and says in meta what the file is.
 func (a *assembly) describe(ctx context.Context) error {
 	_, err := a.ExecContext(ctx, `
-		CREATE INDEX samples_by_series ON raw_samples(id & 4095, id);
-		CREATE INDEX hourly_by_series ON raw_hourly(id & 4095, id);
-		CREATE INDEX daily_by_series ON raw_daily(id & 4095, id);`)
+		CREATE INDEX samples_by_series ON raw_samples(series_id);
+		CREATE INDEX hourly_by_series ON raw_hourly(series_id);
+		CREATE INDEX daily_by_series ON raw_daily(series_id);
+		ANALYZE;`)
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}

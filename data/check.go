@@ -243,7 +243,7 @@ func (c *checker) violations(ctx context.Context, name fileName, db *sql.DB, rul
 func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 	err := errors.Join(
 		c.violations(ctx, name, db, "period", "raw_samples", `id < ? OR id >= ?`, firstID(name.start), firstID(name.end())),
-		c.violations(ctx, name, db, "names", "raw_samples", `id & 4095 NOT IN (SELECT series_id FROM series)`),
+		c.violations(ctx, name, db, "names", "raw_samples", `series_id NOT IN (SELECT series_id FROM series)`),
 		c.violations(ctx, name, db, "counts", "raw_samples", `min(chunks, merged_chunks, reasoning_chunks, chars, words, first_chars, stalls, stall_us100) < 0
 			OR merged_chunks > chunks OR first_chars > chars OR (chunks > 0) <> (ttft_ms IS NOT NULL) OR (ttft_ms IS NULL) <> (span_us100 IS NULL)`),
 	)
@@ -254,7 +254,7 @@ func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 		c.find(name, "counts", "the day is closed, but its month has no file")
 		return nil
 	}
-	rows, err := db.QueryContext(ctx, `SELECT id & 4095, count(*) FROM raw_samples GROUP BY 1`)
+	rows, err := db.QueryContext(ctx, `SELECT series_id, count(*) FROM raw_samples GROUP BY 1`)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (c *checker) buckets(ctx context.Context, name fileName, db *sql.DB, width 
 	table, _ := bucketTable(width)
 	errs := []error{
 		c.violations(ctx, name, db, "period", table, `id < ? OR id >= ?`, bucketID(name.start, width, 0), bucketID(name.end(), width, 0)),
-		c.violations(ctx, name, db, "names", table, `id & 4095 NOT IN (SELECT series_id FROM series)`),
+		c.violations(ctx, name, db, "names", table, `series_id NOT IN (SELECT series_id FROM series)`),
 		c.violations(ctx, name, db, "counts", table, `samples < 1 OR ok < 0 OR noisy < 0 OR noisy > ok
 			OR samples <> ok + CASE WHEN errors IS NULL THEN 0 ELSE (SELECT sum(value) FROM json_each(errors)) END`),
 	}
@@ -302,8 +302,8 @@ func (c *checker) buckets(ctx context.Context, name fileName, db *sql.DB, width 
 
 // hoursOfDays checks that the hours of each day add up to it.
 func (c *checker) hoursOfDays(ctx context.Context, name fileName, db *sql.DB) error {
-	const hours = `SELECT (id >> 12) / 24, id & 4095, sum(samples), sum(ok), sum(noisy) FROM raw_hourly GROUP BY 1, 2`
-	const days = `SELECT id >> 12, id & 4095, samples, ok, noisy FROM raw_daily`
+	const hours = `SELECT (id >> 12) / 24, series_id, sum(samples), sum(ok), sum(noisy) FROM raw_hourly GROUP BY 1, 2`
+	const days = `SELECT id >> 12, series_id, samples, ok, noisy FROM raw_daily`
 	var differ int
 	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM (`+hours+` EXCEPT `+days+`)) + (SELECT count(*) FROM (`+days+` EXCEPT `+hours+`))`).Scan(&differ)
 	if err == nil && differ > 0 {

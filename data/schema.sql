@@ -75,6 +75,7 @@ CREATE TABLE failures(
 -- stream, 16 our own machine disturbed the run.
 CREATE TABLE raw_samples(
   id               INTEGER PRIMARY KEY,
+  series_id        INTEGER AS (id & 4095) VIRTUAL,
   env_id           INTEGER NOT NULL REFERENCES envs,
   failure_id       INTEGER REFERENCES failures,
   reply_id         INTEGER REFERENCES replies,
@@ -115,6 +116,7 @@ CREATE TABLE raw_samples(
 -- average, one without values has n = 0, and n NULL stands for ok - noisy.
 CREATE TABLE raw_hourly(
   id         INTEGER PRIMARY KEY,
+  series_id  INTEGER AS (id & 4095) VIRTUAL,
   samples    INTEGER NOT NULL,
   ok         INTEGER NOT NULL,
   noisy      INTEGER NOT NULL,
@@ -140,6 +142,7 @@ CREATE TABLE raw_hourly(
 
 CREATE TABLE raw_daily(
   id          INTEGER PRIMARY KEY,
+  series_id   INTEGER AS (id & 4095) VIRTUAL,
   samples     INTEGER NOT NULL,
   ok          INTEGER NOT NULL,
   noisy       INTEGER NOT NULL,
@@ -260,7 +263,7 @@ SELECT
   e.method_version, e.prompt_version, e.protocol, nullif(e.region, '') AS region, nullif(e.lanes, 0) AS lanes,
   nullif(e.clock, '') AS clock, nullif(r.http_proto, '') AS http_proto, j.id
 FROM judged j
-JOIN series p ON p.series_id = j.id & 4095
+JOIN series p ON p.series_id = j.series_id
 JOIN envs e ON e.env_id = j.env_id
 LEFT JOIN failures f ON f.failure_id = j.failure_id
 LEFT JOIN replies r ON r.reply_id = j.reply_id;
@@ -284,7 +287,7 @@ SELECT strftime('%Y-%m-%dT%H:00:00Z', (b.id >> 12) * 3600, 'unixepoch') AS hour,
   coalesce(b.ttft_n, b.ok - b.noisy) AS ttft_ms_n, b.ttft_avg AS ttft_ms_avg,
   coalesce(b.ttft_min, b.ttft_avg) AS ttft_ms_min, coalesce(b.ttft_max, b.ttft_avg) AS ttft_ms_max,
   coalesce(b.ttft_p50, b.ttft_avg) AS ttft_ms_p50, coalesce(b.ttft_p95, b.ttft_avg) AS ttft_ms_p95, b.id
-FROM raw_hourly b JOIN series p ON p.series_id = b.id & 4095;
+FROM raw_hourly b JOIN series p ON p.series_id = b.series_id;
 
 CREATE VIEW daily AS
 SELECT date((b.id >> 12) * 86400, 'unixepoch') AS day,
@@ -306,4 +309,4 @@ SELECT date((b.id >> 12) * 86400, 'unixepoch') AS day,
   coalesce(b.ttft_min, b.ttft_avg) AS ttft_ms_min, coalesce(b.ttft_max, b.ttft_avg) AS ttft_ms_max,
   coalesce(b.ttft_p50, b.ttft_avg) AS ttft_ms_p50, coalesce(b.ttft_p95, b.ttft_avg) AS ttft_ms_p95,
   b.decode_buckets AS decode_tps_buckets, b.ttft_buckets AS ttft_ms_buckets, b.id
-FROM raw_daily b JOIN series p ON p.series_id = b.id & 4095;
+FROM raw_daily b JOIN series p ON p.series_id = b.series_id;
