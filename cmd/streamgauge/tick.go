@@ -113,7 +113,7 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun, deadline ti
 			ok++
 			if m.store != nil {
 				if _, err := m.store.PutTrace(sample); err != nil {
-					return ok, failed, fmt.Errorf("keep the trace of %s: %w", due[i].Pair, err)
+					m.app.log.Warn("the trace is not kept; the sample is", "pair", due[i].Pair, "error", err)
 				}
 			}
 		} else {
