@@ -83,6 +83,8 @@ type cli struct {
 	Bench     benchCmd     `cmd:"" help:"Measure what is due into a journal, and nothing else."`
 	Ingest    ingestCmd    `cmd:"" help:"Put journals into the dataset."`
 	Rollup    rollupCmd    `cmd:"" help:"Close hours and days, prune raw samples past their time."`
+	Fetch     fetchCmd     `cmd:"" help:"Fetch the record from its branch of a git repository."`
+	Publish   publishCmd   `cmd:"" help:"Put journals into the record and push it to its branch."`
 	Build     buildCmd     `cmd:"" help:"Build the site from the dataset."`
 	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
 	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`

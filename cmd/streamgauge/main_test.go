@@ -65,7 +65,7 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatalf("--help: %v", err)
 	}
-	for _, command := range []string{"demo", "run", "plan", "bench", "ingest", "rollup", "build", "serve", "probe", "decode", "doctor", "models", "estimate", "export", "verify", "calibrate", "simulate"} {
+	for _, command := range []string{"demo", "run", "plan", "bench", "ingest", "rollup", "fetch", "publish", "build", "serve", "probe", "decode", "doctor", "models", "estimate", "export", "verify", "calibrate", "simulate"} {
 		if !strings.Contains(top, command) {
 			t.Errorf("--help does not name %s", command)
 		}

@@ -49,7 +49,10 @@ func (c *planCmd) Run(a *app) error {
 	if c.JSON {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(plan)
+		return enc.Encode(struct {
+			bench.Plan
+			Shards []shard `json:"shards"` // for a matrix of jobs; empty if nothing is due
+		}{plan, shardsOf(&plan, list)})
 	}
 	return printPlan(a.stdout, &plan)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,9 +14,18 @@ type measureFlags struct {
 	Vantage string        `default:"local" help:"Name of the place measured from. It is part of each series, so keep it."`
 	Region  string        `placeholder:"TEXT" help:"What is known of where this runs; the runner's name if not given."`
 	Budget  time.Duration `default:"20m" help:"Stop between two requests once this time is used up."`
+	Until   bool          `name:"until-budget" help:"Go on with what falls due until the budget is used up, sleeping in between."`
 	Force   bool          `help:"Measure every configured pair now, due or not."`
 	Offline bool          `help:"Do not read the providers' model lists and prices; the last ones read count."`
 	Only    []string      `placeholder:"PROVIDER[/MODEL]" help:"Measure only these."`
+}
+
+// check returns what is wrong with the flags together.
+func (f *measureFlags) check() error {
+	if f.Until && f.Budget <= 0 {
+		return usageError{errors.New("--until-budget needs a --budget")}
+	}
+	return nil
 }
 
 // options returns what a plan depends on.
@@ -55,6 +65,12 @@ Examples:
 // Run runs the tick.
 func (c *runCmd) Run(a *app) error {
 	start := time.Now()
+	if data.IsWorkingCopy(c.Data) {
+		return fmt.Errorf("%s is the working copy of a branch, which keeps only what is in a journal: use 'bench', 'publish' and 'build' on it", c.Data)
+	}
+	if err := c.measureFlags.check(); err != nil {
+		return err
+	}
 	list, err := c.load()
 	if err != nil {
 		return err
@@ -92,7 +108,46 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, me
 	if err != nil {
 		return err
 	}
-	plan := bench.Due(start, list, history, f.options(a))
+	m := measuring{app: a, meter: meter, store: store, env: a.env, history: history, vantage: f.Vantage, region: f.Region}
+	if m.region == "" {
+		m.region = region(a.env)
+	}
+	if f.Budget > 0 {
+		m.deadline = start.Add(f.Budget)
+	}
+	options := f.options(a)
+	ok, failed := 0, 0
+	err = passes(a.ctx, m.deadline, f.Until,
+		func(now time.Time, left time.Duration) bench.Plan {
+			options.Time = left
+			plan := bench.Due(now, list, history, options)
+			options.Force = false // once
+			a.logPlan(&plan)
+			return plan
+		},
+		func(plan bench.Plan) (int, error) {
+			if len(plan.Due) == 0 {
+				return 0, nil
+			}
+			if err := m.begin(a.ctx, start, secretsOf(list, a.env)); err != nil {
+				return 0, err
+			}
+			good, bad, err := m.measure(a.ctx, plan.Due)
+			ok, failed = ok+good, failed+bad
+			return good + bad, err
+		})
+	if m.journal == nil {
+		return err
+	}
+	a.log.Info("measured", "ok", ok, "failed", failed)
+	if closeErr := m.journal.Close(); err == nil && closeErr != nil {
+		return fmt.Errorf("close the journal: %w", closeErr)
+	}
+	return err
+}
+
+// logPlan logs what a plan comes to.
+func (a *app) logPlan(plan *bench.Plan) {
 	for _, w := range plan.Warnings {
 		a.log.Warn(w)
 	}
@@ -104,34 +159,9 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, me
 		a.log.Debug("skipped", "pair", skip.Pair, "why", skip.Why)
 	}
 	a.log.Info("planned", "due", len(plan.Due), "not_due", len(plan.Skipped)-unconfigured, "not_configured", unconfigured, "seed", plan.Seed)
-	if len(plan.Due) == 0 {
-		if unconfigured > 0 && unconfigured == len(plan.Skipped) {
-			a.log.Warn("no provider is configured; 'streamgauge doctor' says which variables to set")
-		}
-		return nil
+	if len(plan.Due) == 0 && unconfigured > 0 && unconfigured == len(plan.Skipped) {
+		a.log.Warn("no provider is configured; 'streamgauge doctor' says which variables to set")
 	}
-	journal, err := newJournal(store.Dir(), start, secretsOf(list, a.env))
-	if err != nil {
-		return err
-	}
-	where := f.Region
-	if where == "" {
-		where = region(a.env)
-	}
-	m := measuring{app: a, meter: meter, journal: journal, store: store, env: a.env, vantage: f.Vantage, region: where}
-	if err := m.meter.Warm(a.ctx); err != nil {
-		a.log.Warn("warm-up; the first sample may be slower", "error", err)
-	}
-	var deadline time.Time
-	if f.Budget > 0 {
-		deadline = start.Add(f.Budget)
-	}
-	ok, failed, err := m.measure(a.ctx, plan.Due, deadline)
-	a.log.Info("measured", "ok", ok, "failed", failed)
-	if closeErr := journal.Close(); err == nil && closeErr != nil {
-		return fmt.Errorf("close the journal: %w", closeErr)
-	}
-	return err
 }
 
 // benchCmd measures what is due into a journal, and nothing else.
@@ -148,6 +178,9 @@ func (benchCmd) Help() string {
 // Run measures.
 func (c *benchCmd) Run(a *app) error {
 	start := time.Now()
+	if err := c.measureFlags.check(); err != nil {
+		return err
+	}
 	list, err := c.load()
 	if err != nil {
 		return err

@@ -71,28 +71,44 @@ func (a *app) history(store *data.Store, now time.Time, vantage string) (bench.H
 	return history, nil
 }
 
-// A measuring is one pass over due requests.
+// A measuring is the measuring of one tick.
 type measuring struct {
-	app     *app
-	meter   *bench.Meter
-	journal *data.Journal
-	store   *data.Store // where the newest traces go; nil keeps none
-	env     bench.Lookup
-	vantage string
-	region  string
+	app      *app
+	meter    *bench.Meter
+	journal  *data.Journal // nil before the first request
+	store    *data.Store   // where the newest traces go; nil keeps none
+	env      bench.Lookup
+	history  bench.History // is told of each attempt; may be nil
+	vantage  string
+	region   string
+	deadline time.Time // zero is none
+}
+
+// begin opens the journal before the first request, and warms the meter up.
+func (m *measuring) begin(ctx context.Context, now time.Time, secrets [][]byte) (err error) {
+	if m.journal != nil {
+		return nil
+	}
+	if m.journal, err = newJournal(m.store.Dir(), now, secrets); err != nil {
+		return err
+	}
+	if err := m.meter.Warm(ctx); err != nil {
+		m.app.log.Warn("warm-up; the first sample may be slower", "error", err)
+	}
+	return nil
 }
 
 // measure sends the due requests one at a time, appends each sample to the
 // journal as soon as it is known, and says what came of it. It stops between
 // two requests when ctx ends, or at the deadline.
-func (m *measuring) measure(ctx context.Context, due []bench.DueRun, deadline time.Time) (ok, failed int, err error) {
+func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed int, err error) {
 	bar := newProgress(m.app.stderr, "measuring", len(due))
 	defer bar.close()
 	for i := range due {
 		if ctx.Err() != nil {
 			return ok, failed, context.Cause(ctx)
 		}
-		if !deadline.IsZero() && time.Now().Add(due[i].Takes).After(deadline) {
+		if !m.deadline.IsZero() && time.Now().Add(due[i].Takes).After(m.deadline) {
 			m.app.log.Info("time budget used up", "left", len(due)-i)
 			return ok, failed, nil
 		}
@@ -108,6 +124,9 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun, deadline ti
 		}
 		if err := m.journal.Append(sample); err != nil {
 			return ok, failed, fmt.Errorf("keep the sample of %s: %w", due[i].Pair, err)
+		}
+		if m.history != nil {
+			m.history[sample.Pair] = append(m.history[sample.Pair], bench.AttemptOf(&sample))
 		}
 		if sample.OK() {
 			ok++

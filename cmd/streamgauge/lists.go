@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/streamgauge/streamgauge/bench"
+)
+
+const (
+	factsName = "models.dev.json" // the prices beside the model lists
+	maxList   = 8 << 20           // bytes in a list
+)
+
+// modelLists are what a measuring job read of the providers' models and prices,
+// by file name.
+type modelLists map[string]any
+
+// readLists reads from folders the lists of providers that discover models.
+// Later folders win; what is in them beside lists is not looked at.
+func readLists(list []bench.Provider, folders ...string) (modelLists, error) {
+	lists := modelLists{}
+	for _, folder := range folders {
+		if folder == "" {
+			continue
+		}
+		var facts bench.FactSheet
+		switch err := readBounded(filepath.Join(folder, factsName), &facts); {
+		case err == nil:
+			lists[factsName] = facts
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+		for i := range list {
+			if list[i].Discover == nil || list[i].Private {
+				continue
+			}
+			name := list[i].PublicName() + ".json"
+			var catalog bench.Catalog
+			switch err := readBounded(filepath.Join(folder, name), &catalog); {
+			case err == nil:
+				lists[name] = catalog
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, err
+			}
+		}
+	}
+	return lists, nil
+}
+
+// write puts the lists into a folder.
+func (l modelLists) write(folder string) error {
+	for name, v := range l {
+		if err := writeJSON(filepath.Join(folder, name), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBounded reads a JSON file of a known shape and at most maxList bytes.
+func readBounded(file string, v any) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Base(file), err)
+	}
+	defer f.Close()
+	dec := json.NewDecoder(io.LimitReader(f, maxList))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Base(file), err)
+	}
+	return nil
+}
