@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/streamgauge/streamgauge/bench"
-	"github.com/streamgauge/streamgauge/bench/wire"
 	"github.com/streamgauge/streamgauge/rollup"
 	"github.com/streamgauge/streamgauge/rollup/stats"
 )
@@ -50,8 +47,8 @@ type PairPage struct {
 	Kinds       *Table
 	Delivery    *Table
 
-	Hybrid    string // the published hybrid rate
-	Decode    string
+	Hybrid    string // median of the published hybrid rate, empty if absent
+	Decode    string // and of the decode rate
 	HybridWhy string
 
 	Repeat    string
@@ -135,7 +132,7 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 			page.Lines = append(page.Lines, f)
 		}
 	}
-	page.Facts = e.bigNumbers(p, w, page.Lines)
+	page.Facts = e.bigNumbers(p, w)
 	page.Arrival = e.arrivalFigure(p)
 	for _, f := range []*Figure{e.weekFigure(p), e.spreadFigure(p, w, rollup.TTFT), e.spreadFigure(p, w, rollup.DecodeTPS)} {
 		if f != nil {
@@ -225,7 +222,7 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 	if s.Provisional {
 		badges = append(badges, Badge{"measured since today", true})
 	}
-	if s.Runs > 0 && r.N < stats.MinRankRuns {
+	if s.OK > 0 && r.N < stats.MinRankRuns {
 		badges = append(badges, Badge{fmt.Sprintf("n %d: thin", r.N), true})
 	}
 	switch s.Freshness {
@@ -252,14 +249,14 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 }
 
 // bigNumbers returns the row of large numbers, each a door to what it is made of.
-func (e *edition) bigNumbers(p *endpoint, w rollup.Window, lines []*Figure) []Fact {
+func (e *edition) bigNumbers(p *endpoint, w rollup.Window) []Fact {
 	s := p.summary[w]
 	decode, hybrid, wait := e.level(p, w, rollup.DecodeTPS), e.level(p, w, rollup.HybridTPS), e.level(p, w, rollup.TTFT)
 	avail := s.Reliability.Availability
 	facts := []Fact{
 		{Name: "decode speed" + typicalDay(decode), Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#speed"},
 		{Name: "first token" + typicalDay(wait), Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#first-token"},
-		{Name: "published hybrid rule" + typicalDay(hybrid), Number: hybrid.Number, Unit: "tok/s", Sub: "why it differs", Href: "#hybrid"},
+		{Name: "published hybrid rule" + typicalDay(hybrid), Number: hybrid.Number, Unit: "tok/s", Sub: cmp.Or(hybrid.Why, "why it differs"), Href: "#hybrid"},
 		{Name: "available", Number: shareNumber(avail), Unit: "%", Sub: availabilitySub(s), Href: "#reliability"},
 		{Name: "whole answer, end to end", Number: estimate(s.E2E.P50, latency), Sub: p95Sub(s.E2E), Href: "#numbers"},
 	}
@@ -267,12 +264,10 @@ func (e *edition) bigNumbers(p *endpoint, w rollup.Window, lines []*Figure) []Fa
 		facts = append(facts, Fact{Name: "first output, thinking included", Number: estimate(s.TTFO.P50, latency), Href: "#numbers"})
 	}
 	for i := range facts {
-		splitUnit(&facts[i])
-		for _, m := range lineMetrics() {
-			id := faceOf(m).slug
-			if facts[i].Href == "#"+id && !slices.ContainsFunc(lines, func(f *Figure) bool { return f.ID == id }) {
-				facts[i].Href = "#numbers"
-			}
+		f := &facts[i]
+		splitUnit(f)
+		if f.Why != "" { // there is nothing behind the door
+			f.Href = ""
 		}
 	}
 	return facts
@@ -322,7 +317,7 @@ func p95Sub(d rollup.Distribution) string {
 	if x := d.WithTimeouts.P95; x.OK() && d.P50.OK() {
 		return "p95 " + estimate(x, latency).Text
 	}
-	if d.N > 0 && !d.P50.OK() {
+	if !d.P50.OK() {
 		return because(d.P50.Why)
 	}
 	return "n " + count(d.N)
@@ -407,183 +402,6 @@ func mixedWords(m rollup.Mixed) []string {
 	texts("routes", m.Routes)
 	ints("lanes", m.Lanes)
 	return notes
-}
-
-// numbersTable lists every metric of a window with its percentiles.
-func numbersTable(s *rollup.Summary) Table {
-	t := Table{
-		Caption: "Successful runs; times also counting timeouts as longer than everything else",
-		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
-	}
-	row := func(name string, d rollup.Distribution, q rollup.Quantiles) {
-		format := func(v float64) string { return bare(d.Metric, v) }
-		cells := []string{name + ", " + d.Metric.Unit()}
-		for _, x := range []rollup.Estimate{q.P10, q.P50, q.P90, q.P95} {
-			cells = append(cells, estimate(x, format).Text)
-		}
-		for _, v := range []float64{d.Avg, d.Min, d.Max} {
-			if d.N == 0 {
-				v = math.NaN()
-			}
-			text := absent
-			if !math.IsNaN(v) {
-				text = format(v)
-			}
-			cells = append(cells, text)
-		}
-		t.Rows = append(t.Rows, append(cells, count(d.N)))
-	}
-	for _, x := range []struct {
-		name string
-		d    rollup.Distribution
-	}{
-		{"decode speed", s.Decode}, {"published hybrid rule", s.Hybrid}, {"decode speed, stalls left out", s.StallFree},
-		{"end-to-end speed", s.EndToEnd}, {"first token", s.TTFT}, {"first output", s.TTFO},
-		{"first token, connection included", s.TTFTCold}, {"end to end", s.E2E},
-	} {
-		if x.d.Metric == "" {
-			continue
-		}
-		row(x.name, x.d, x.d.Quantiles)
-		if x.d.Timeouts > 0 && x.d.Metric.Better() == stats.LowerIsBetter {
-			row(x.name+", counting timeouts", x.d, x.d.WithTimeouts)
-		}
-	}
-	return t
-}
-
-// fillReliability fills the three rates, the outages and the failures.
-func fillReliability(page *PairPage, p *endpoint, s *rollup.Summary) {
-	rel := &s.Reliability
-	for _, x := range []struct {
-		name  string
-		share rollup.Share
-	}{{"success rate", rel.SuccessRate}, {"availability", rel.Availability}, {"throttle rate", rel.Throttle}} {
-		f := Fact{Name: x.name, Number: shareNumber(x.share), Unit: "%"}
-		if x.share.OK() {
-			f.Sub = fmt.Sprintf("95 %% interval %s–%s", percent(x.share.Interval.Lo), percent(x.share.Interval.Hi))
-		} else {
-			f.Unit, f.Sub = "", because(x.share.Why)
-		}
-		page.Reliability = append(page.Reliability, f)
-	}
-	const most = 5
-	for i := len(rel.Outages) - 1; i >= 0 && len(page.Outages) < most; i-- {
-		o := rel.Outages[i]
-		text := fmt.Sprintf("%s: %s in a row", instant(o.From), plural(o.Runs, "failure"))
-		if o.Open {
-			text += ", no success since"
-		} else {
-			text += ", then a success " + age(o.To.Sub(o.From)) + " later"
-		}
-		page.Outages = append(page.Outages, text)
-	}
-	anatomy := p.track.Anatomy(s.Span)
-	kinds := &Table{Caption: "Runs by outcome", Head: []Head{{"Outcome", false}, {"Whose", false}, {"Runs", true}, {"Share, %", true}}}
-	c := rel.Counts
-	total := c.Total()
-	for _, x := range []struct {
-		kind wire.ErrorKind
-		n    int
-	}{{wire.KindNone, c.OK}, {wire.KindAuth, c.Auth}, {wire.KindQuota, c.Quota}, {wire.KindRateLimit, c.RateLimit}, {wire.KindServer, c.Server}, {wire.KindTimeout, c.Timeout}, {wire.KindNetwork, c.Network}, {wire.KindMalformed, c.Malformed}} {
-		if x.n == 0 {
-			continue
-		}
-		name, whose := "success", ""
-		if x.kind != wire.KindNone {
-			name, whose = kindWords(x.kind), kindOwner(x.kind)
-		}
-		kinds.Rows = append(kinds.Rows, []string{name, whose, count(x.n), percent(float64(x.n) / float64(total))})
-	}
-	if rel.Observer > 0 {
-		kinds.Rows = append(kinds.Rows, []string{"left out: our own connection failed", "ours", count(rel.Observer), ""})
-	}
-	if total > 0 {
-		page.Kinds = kinds
-	}
-	if len(anatomy.Faults) > 0 {
-		page.Faults = &Table{Caption: "What the failures were, of runs whose raw samples are kept", Head: []Head{{"Kind", false}, {"Detail", false}, {"Failed while", false}, {"Runs", true}}}
-		for _, f := range anatomy.Faults {
-			page.Faults.Rows = append(page.Faults.Rows, []string{kindWords(f.Kind), codeWords(string(f.Detail)), phaseWords(f.Phase), count(f.N)})
-		}
-	}
-}
-
-// codeWords makes words of a code of our own vocabulary.
-func codeWords(code string) string {
-	if code == "" {
-		return absent
-	}
-	return strings.ReplaceAll(display(code), "_", " ")
-}
-
-// phaseWords says what the program was doing when a run failed.
-func phaseWords(p bench.Phase) string {
-	switch p {
-	case bench.PhaseDNS:
-		return "looking up the name"
-	case bench.PhaseDial:
-		return "connecting"
-	case bench.PhaseTLS:
-		return "setting up TLS"
-	case bench.PhaseRequest:
-		return "sending the request"
-	case bench.PhaseHeaders:
-		return "waiting for the response head"
-	case bench.PhaseFirstToken:
-		return "waiting for the first token"
-	case bench.PhaseStream:
-		return "reading the stream"
-	case bench.PhaseEnd:
-		return "looking for the end of the answer"
-	}
-	return codeWords(string(p))
-}
-
-// deliveryTable says how answers arrived.
-func deliveryTable(d rollup.Delivery) *Table {
-	if d.N == 0 {
-		return nil
-	}
-	t := &Table{Caption: plural(d.N, "successful answer"), Head: []Head{{"Delivery", false}, {"Runs", true}, {"Share, %", true}}}
-	add := func(name string, n int) {
-		if n > 0 {
-			t.Rows = append(t.Rows, []string{name, count(n), percent(float64(n) / float64(d.N))})
-		}
-	}
-	add("smooth: about a token at a time", d.Smooth)
-	add("chunky: several tokens a read", d.Chunky)
-	add("burst: all or most of it at once", d.Burst)
-	add("with a stall", d.Stalled)
-	add("reasoning shown before the answer", d.Reasoned)
-	add("hybrid rule by its inter-token path", d.InterToken)
-	add("hybrid rule by its wall-clock path", d.WallClock)
-	add("token count estimated, never ranked", d.Estimated)
-	if d.StallRatio.OK() {
-		t.Rows = append(t.Rows, []string{"median share of the time that stood still, %", percent(d.StallRatio.Value), ""})
-	}
-	if d.Burstiness.OK() {
-		t.Rows = append(t.Rows, []string{"median burstiness, −1 clockwork to 1 bursts", strings.Replace(fmt.Sprintf("%.2f", d.Burstiness.Value), "-", "−", 1), ""})
-	}
-	return t
-}
-
-// fillHybrid says what the published hybrid rule gives here, and why.
-func fillHybrid(page *PairPage, s *rollup.Summary) {
-	format := func(v float64) string { return full(rollup.DecodeTPS, v) }
-	page.Hybrid, page.Decode = estimate(s.Hybrid.P50, format).Text, estimate(s.Decode.P50, format).Text
-	d := s.Delivery
-	n := d.InterToken + d.WallClock
-	switch {
-	case n == 0:
-		page.HybridWhy = "no run in this window has both a token count and a measurable time"
-	case d.WallClock == n:
-		page.HybridWhy = fmt.Sprintf("all %s took its wall-clock path, which counts tokens made before its clock started and time after the last token", plural(n, "run"))
-	case d.InterToken == n:
-		page.HybridWhy = fmt.Sprintf("all %s took its inter-token path, which agrees with the decode rate but for the first read", plural(n, "run"))
-	default:
-		page.HybridWhy = fmt.Sprintf("%s of %s took its inter-token path, the others its wall-clock path, which counts tokens made before its clock started and time after the last token", count(d.InterToken), plural(n, "run"))
-	}
 }
 
 // footOf says what the numbers rest on.

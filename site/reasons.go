@@ -34,7 +34,7 @@ func because(why bench.Reason) string {
 	case bench.NotReached:
 		return "failed before that point"
 	case rollup.NoRuns:
-		return "no runs"
+		return "no run has it"
 	case rollup.TooFewRuns:
 		return "too few runs"
 	case rollup.TimedOut:
