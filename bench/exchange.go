@@ -32,6 +32,7 @@ type exchange struct {
 	live     *liveBody // nil: nobody watches
 	rec      Recording
 
+	refused  bool // the status is an error's: the body is a report, not an answer
 	dispatch time.Duration
 	newest   time.Duration // when the newest read returned
 	buf      []byte
@@ -77,11 +78,8 @@ func (x *exchange) receive(ctx context.Context, conn net.Conn, sock *stampedConn
 	}
 	x.rec.HTTPStatus, x.rec.Proto = head.StatusCode, head.Proto
 	x.rec.Header = keptHeader(head.Header)
-	limit := wire.MaxBody
-	if head.StatusCode/100 != 2 {
-		limit = maxErrorBody
-	}
-	if err := x.readBody(conn, sock, newBodyFramer(head), rest, limit); err != nil {
+	x.refused = head.StatusCode/100 != 2
+	if err := x.readBody(conn, sock, newBodyFramer(head), rest); err != nil {
 		x.failWith(ctx, "", err)
 	}
 }
@@ -150,7 +148,7 @@ func headEnd(b []byte, from int) int {
 
 // readBody is the hot path: read, stamp, unframe, log. Nothing in it looks at
 // what the bytes mean, except in a silence long enough for the answer to be over.
-func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer, rest []byte, limit int) error {
+func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer, rest []byte) error {
 	body, err := framer.unframe(x.body, rest)
 	x.body = body
 	x.logBody(sock.last)
@@ -159,10 +157,10 @@ func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer,
 	}
 	var rearm time.Duration // when the deadline of a read must be moved on
 	for !framer.done() {
-		if len(x.body) > limit {
-			if limit == maxErrorBody {
-				return nil // enough to classify the error
-			}
+		switch {
+		case x.refused && len(x.body) > maxErrorBody:
+			return nil // enough to classify the error
+		case len(x.body) > wire.MaxBody:
 			return errBodySize
 		}
 		if x.newest >= rearm {
@@ -181,7 +179,7 @@ func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer,
 		switch {
 		case err == nil:
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			wait, err := x.silence(limit == maxErrorBody)
+			wait, err := x.silence()
 			if wait <= 0 {
 				return err
 			}
@@ -202,7 +200,7 @@ func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer,
 
 // silence decides what to do when a read has brought nothing for a while: for
 // how long to go on, or, with no time to wait, how the response ended.
-func (x *exchange) silence(isError bool) (wait time.Duration, err error) {
+func (x *exchange) silence() (wait time.Duration, err error) {
 	idle := x.clock().mono - x.newest
 	drain, finish := x.limits.Drain, x.limits.Finish
 	switch {
@@ -210,7 +208,7 @@ func (x *exchange) silence(isError bool) (wait time.Duration, err error) {
 		return 0, errIdle
 	case idle < drain:
 		return drain - idle, nil
-	case isError && len(x.body) > 0:
+	case x.refused && len(x.body) > 0:
 		return 0, nil
 	}
 	ended, finished := x.ended()

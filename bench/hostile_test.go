@@ -198,18 +198,19 @@ func TestConnectionFailures(t *testing.T) {
 			wire.KindTimeout, DetailDialTimeout, PhaseTLS},
 		{"reset before the head", serveRaw(t, func(c net.Conn) { readRequest(c); reset(c) }),
 			wire.KindNetwork, DetailReset, PhaseHeaders},
-		{"reset before the text", serveRaw(t, func(c net.Conn) {
-			readRequest(c)
-			io.WriteString(c, sseHead)
-			c.(*net.TCPConn).SetLinger(0)
-			waitRead(c)
-		}),
+		{"silent before the text", serveRaw(t, func(c net.Conn) { readRequest(c); io.WriteString(c, sseHead); io.Copy(io.Discard, c) }),
 			wire.KindTimeout, DetailIdleTimeout, PhaseFirstToken},
 		{"neither http nor https", "gopher://127.0.0.1", wire.KindMalformed, DetailUnsendable, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &Meter{Limits: Limits{Dial: 500 * time.Millisecond, Idle: 500 * time.Millisecond, Drain: 100 * time.Millisecond}}
+			m := new(Meter)
+			switch tt.detail { // do not wait for what must not come
+			case DetailDialTimeout:
+				m.Limits.Dial = 300 * time.Millisecond
+			case DetailIdleTimeout:
+				m.Limits.Idle, m.Limits.Drain = 300*time.Millisecond, 100*time.Millisecond
+			}
 			s := measure(t, m, chatRun(tt.url))
 			if s.Kind != tt.kind || s.Detail != tt.detail || tt.phase != "" && s.FailedIn != tt.phase {
 				t.Errorf("%v %q in %q; want %v %q in %q", s.Kind, s.Detail, s.FailedIn, tt.kind, tt.detail, tt.phase)
@@ -218,9 +219,6 @@ func TestConnectionFailures(t *testing.T) {
 		})
 	}
 }
-
-// waitRead waits until the other side has gone.
-func waitRead(c net.Conn) { io.Copy(io.Discard, c) }
 
 // TestResetInStream checks that a reset after text keeps the text's numbers. The
 // server resets only once the client must have read the text.

@@ -66,7 +66,7 @@ func BenchmarkHotPath(b *testing.B) {
 	for b.Loop() {
 		sock := stampConn(&floodConn{left: raw}, x.clock, false)
 		x.body, x.reads, x.lastRead = body[:0], x.reads[:0], -1
-		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil, wire.MaxBody); err != nil {
+		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ func BenchmarkHotPathSocket(b *testing.B) {
 		}
 		sock := stampConn(conn, x.clock, true)
 		x.body, x.reads, x.lastRead = body[:0], x.reads[:0], -1
-		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil, wire.MaxBody); err != nil {
+		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil); err != nil {
 			b.Fatal(err)
 		}
 		sock.Close()
@@ -135,7 +135,7 @@ func floodRecording(tb testing.TB, n int) Recording {
 	x := newFlood()
 	sock := stampConn(&floodConn{left: flood(n)}, x.clock, false)
 	x.dispatch = x.clock().mono
-	if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil, wire.MaxBody); err != nil {
+	if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil); err != nil {
 		tb.Fatal(err)
 	}
 	x.settle()
@@ -154,7 +154,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	allocs := testing.AllocsPerRun(10, func() {
 		conn.left = raw
 		x.body, x.reads, x.lastRead = body[:0], x.reads[:0], -1
-		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil, wire.MaxBody); err != nil {
+		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil); err != nil {
 			t.Fatal(err)
 		}
 	})
