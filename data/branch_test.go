@@ -649,7 +649,7 @@ func TestPublisherKilled(t *testing.T) {
 	for round := range rounds {
 		for i, step := range steps {
 			n := round*len(steps) + i
-			fresh := []bench.Sample{at(700 * n), at(700*n + 1)} // crosses into new days and months
+			fresh := []bench.Sample{at(250 * n), at(250*n + 1)} // crosses into new days
 			want = append(want, fresh...)
 			writeJournal(t, filepath.Join(spool, fmt.Sprintf("%03d.ndjson", n)), fresh)
 			delay := rand.N(30 * time.Millisecond)

@@ -11,19 +11,31 @@ import (
 	"time"
 )
 
-// serveCmd serves a built site for a look at it.
+// serveCmd serves a built site, and runs ticks as a daemon if asked to.
 type serveCmd struct {
-	Site string `default:"out/site" type:"path" help:"Directory of the built site."`
-	Addr string `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks a free one."`
+	Addr string `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks a free one, an empty one serves nothing."`
+	daemonFlags
+	recordFlags
+	measureFlags
+	siteFlags
 }
 
 // Help is printed under the usage line.
 func (serveCmd) Help() string {
-	return "Example: streamgauge serve --site out/site --addr 127.0.0.1:0"
+	return `With --schedule it is a daemon: it runs the same ticks as the scheduled job, one at a time, on a record in a
+directory, or with --repo on the branch of a repository. A second daemon on the same directory is refused. SIGTERM
+stops it; what was measured is kept.
+
+Examples:
+  streamgauge serve --site public --addr 127.0.0.1:0
+  streamgauge serve --schedule "*/10 * * * *" --data record --site public --vantage office`
 }
 
 // Run serves until it is interrupted.
 func (c *serveCmd) Run(a *app) error {
+	if c.Schedule != "" {
+		return a.daemon(c)
+	}
 	if _, err := os.Stat(filepath.Join(c.Site, "index.html")); err != nil {
 		return fmt.Errorf("no site in %s (build one with 'streamgauge build' or 'streamgauge demo'): %w", c.Site, err)
 	}
