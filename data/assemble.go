@@ -47,9 +47,9 @@ type Download struct {
 }
 
 // Whole returns the main download as of a time: all raw samples, hourly buckets
-// of the last 24 months, all daily ones.
+// of the last 12 months, all daily ones.
 func Whole(now time.Time) Download {
-	return Download{Hourly: Extent{From: midnight(now).AddDate(-2, 0, 0)}, GeneratedAt: now}
+	return Download{Hourly: Extent{From: midnight(now).AddDate(-1, 0, 0)}, GeneratedAt: now}
 }
 
 // Lite returns the small download as of a time: seven days of raw samples, 90

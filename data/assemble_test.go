@@ -71,6 +71,7 @@ func openDownload(t testing.TB, path string) *sql.DB {
 }
 
 func TestAssembleIsCanonical(t *testing.T) {
+	t.Parallel()
 	opts := Download{GeneratedAt: t0.AddDate(0, 0, 14), Commit: "0123abc", License: "CC-BY-4.0"}
 	var sums [2][sha256.Size]byte
 	for i, shuffle := range []bool{false, true} {
@@ -87,6 +88,7 @@ func TestAssembleIsCanonical(t *testing.T) {
 }
 
 func TestAssembleHoldsTheRecord(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s, samples := fortnight(t, true)
 	db := openDownload(t, assemble(t, s, Download{GeneratedAt: t0}))
@@ -165,6 +167,7 @@ func checkHistograms(t *testing.T, ctx context.Context, db *sql.DB) {
 }
 
 func TestAssembleExtents(t *testing.T) {
+	t.Parallel()
 	s, _ := fortnight(t, false)
 	now := t0.AddDate(0, 0, 14)
 	tests := []struct {
@@ -201,6 +204,7 @@ func TestAssembleExtents(t *testing.T) {
 // TestViewGivesTheMetrics holds every number of the view samples against the
 // method of Sample that defines it.
 func TestViewGivesTheMetrics(t *testing.T) {
+	t.Parallel()
 	s, _ := fortnight(t, false)
 	db := openDownload(t, assemble(t, s, Download{}))
 	rows, err := db.QueryContext(t.Context(), `SELECT * FROM samples ORDER BY started_at, id`)
@@ -344,6 +348,7 @@ func compareMetrics(t *testing.T, s *bench.Sample, row map[string]any) {
 
 // TestNoFullScans asks SQLite how it would answer the queries that a page makes.
 func TestNoFullScans(t *testing.T) {
+	t.Parallel()
 	s, _ := fortnight(t, false)
 	db := openDownload(t, assemble(t, s, Download{}))
 	for _, query := range []string{
@@ -378,6 +383,7 @@ func TestNoFullScans(t *testing.T) {
 }
 
 func TestExportText(t *testing.T) {
+	t.Parallel()
 	s, samples := fortnight(t, false)
 	db := assemble(t, s, Download{})
 	dir := t.TempDir()

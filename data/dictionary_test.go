@@ -11,6 +11,7 @@ import (
 // TestDictionary holds the dictionary against the schema: every column of every
 // table and view, in order, and nothing else.
 func TestDictionary(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	for name, db := range map[string]interface{ querier }{
 		"catalog": s.db, "download": openDownload(t, assemble(t, s, Download{})),

@@ -19,6 +19,7 @@ import (
 )
 
 func TestSamplesComeBack(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var want []bench.Sample
 	for i := range 3000 {
@@ -48,6 +49,7 @@ func TestSamplesComeBack(t *testing.T) {
 // TestOrderIsNoMatter ingests the same samples in many orders, portions and
 // repetitions, with rollups in between, and expects the same record.
 func TestOrderIsNoMatter(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var samples []bench.Sample
 	for i := range 240 {
@@ -144,6 +146,7 @@ func fingerprints(t testing.TB, dir string) map[string][sha256.Size]byte {
 }
 
 func TestAgainChangesNoByte(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	s := newRecord(t)
 	var samples []bench.Sample
@@ -175,6 +178,7 @@ func TestAgainChangesNoByte(t *testing.T) {
 }
 
 func TestIngestPutsAside(t *testing.T) {
+	t.Parallel()
 	now := t0.Add(100 * 24 * time.Hour)
 	broken := success("m", now)
 	broken.Chars = -4
@@ -225,6 +229,7 @@ func TestIngestPutsAside(t *testing.T) {
 }
 
 func TestJump(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	ingest(t, s, success("m", t0))
 	// Runner and samples agree on a date over a year off.
@@ -244,6 +249,7 @@ func TestJump(t *testing.T) {
 
 // TestLate ingests a sample for a closed day.
 func TestLate(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	now := t0.Add(50 * time.Hour)
 	ingest(t, s, success("m", t0.Add(time.Hour)), success("m", now))
@@ -266,6 +272,7 @@ func TestLate(t *testing.T) {
 }
 
 func TestManyDaysAtOnce(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 8))
 	s := newRecord(t)
 	var samples []bench.Sample

@@ -20,6 +20,7 @@ import (
 )
 
 func TestJournal(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journals", "1.ndjson")
 	j, err := CreateJournal(path, nil)
 	if err != nil {
@@ -120,6 +121,7 @@ func TestJournalKeepsSecretsOut(t *testing.T) {
 }
 
 func TestReadJournalPassesOverGarbage(t *testing.T) {
+	t.Parallel()
 	good := func() string {
 		path := filepath.Join(t.TempDir(), "j")
 		j, err := CreateJournal(path, nil)
@@ -177,6 +179,7 @@ func TestReadJournalPassesOverGarbage(t *testing.T) {
 }
 
 func TestIngestJournals(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := CreateJournal(path, nil)
 	if err != nil {
@@ -229,6 +232,7 @@ func FuzzReadJournal(f *testing.F) {
 }
 
 func TestTraces(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	trace := []bench.Arrival{{At: 250 * ms, Offset: 100, Read: 1, Mark: bench.MarkVisible, Chars: 14}}
 	with := func(sample bench.Sample) bench.Sample {

@@ -62,6 +62,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for half a minute")
 	}
+	t.Parallel()
 	seeds, runs, perRun := 1, 45, 36*time.Hour
 	if *torture {
 		seeds, runs, perRun = 3, 350, 7*time.Hour
@@ -69,7 +70,7 @@ func TestKilled(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			k := &killer{
-				T: t, rnd: rand.New(rand.NewPCG(uint64(seed), 77)),
+				T: t, rnd: rand.New(rand.NewPCG(uint64(seed), 77)), dice: rand.New(rand.NewPCG(uint64(seed), 78)),
 				dir: filepath.Join(t.TempDir(), "record"), spool: t.TempDir(), typical: 100 * ms,
 			}
 			k.torment(runs, perRun)
@@ -83,7 +84,8 @@ func TestKilled(t *testing.T) {
 
 type killer struct {
 	*testing.T
-	rnd                *rand.Rand
+	rnd                *rand.Rand // what happens: the same each time
+	dice               *rand.Rand // when the writer is killed
 	dir, spool         string
 	typical            time.Duration // how long the writer takes
 	starts, kills, hot int
@@ -170,14 +172,14 @@ func (k *killer) journal(samples []bench.Sample) string {
 // is started again, or left, which is false.
 func (k *killer) write(now time.Time, journals []string) (done bool) {
 	for {
-		if k.rnd.IntN(5) < 2 {
+		if k.dice.IntN(5) < 2 {
 			k.calm(now, journals)
 			return true
 		}
-		if !k.start(now, journals, time.Duration(k.rnd.Int64N(int64(k.typical*5/4)))) {
+		if !k.start(now, journals, time.Duration(k.dice.Int64N(int64(k.typical*5/4)))) {
 			return true
 		}
-		if k.rnd.IntN(3) == 0 {
+		if k.dice.IntN(3) == 0 {
 			return false
 		}
 	}

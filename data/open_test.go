@@ -68,6 +68,7 @@ var smallFiles = sync.OnceValue(func() map[string][]byte {
 })
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	const dayFile = "raw/2026-03-31.sqlite"
 	overwrite := func(offset int64, content []byte) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
@@ -188,6 +189,7 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestOpenWithoutRecord(t *testing.T) {
+	t.Parallel()
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing", "too")} {
 		for _, opts := range []Options{{}, {ReadOnly: true, Create: true}} {
 			if _, err := Open(t.Context(), dir, opts); !errors.Is(err, ErrNoRecord) {
@@ -209,6 +211,7 @@ func TestOpenWithoutRecord(t *testing.T) {
 // TestDamageIsFound flips bits all over a day file. Either Open or Check
 // complains, or the content is what it was.
 func TestDamageIsFound(t *testing.T) {
+	t.Parallel()
 	dir := small(t)
 	path := filepath.Join(dir, "raw", "2026-03-31.sqlite")
 	whole, err := os.ReadFile(path)
@@ -253,6 +256,7 @@ func TestDamageIsFound(t *testing.T) {
 
 // TestCheckFinds breaks rows in ways that SQLite does not mind.
 func TestCheckFinds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, file, statement string
 		want                  string // rule
@@ -300,6 +304,7 @@ func TestCheckFinds(t *testing.T) {
 }
 
 func TestVerifyFinds(t *testing.T) {
+	t.Parallel()
 	dir := small(t)
 	db, err := sql.Open("sqlite3", filepath.Join(dir, "rollups", "2026-03.sqlite"))
 	if err != nil {
@@ -327,6 +332,7 @@ func TestVerifyFinds(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	dir := small(t)
 	before := fingerprints(t, dir)
 	s := openRecord(t, dir, Options{ReadOnly: true})
@@ -353,6 +359,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestLocked lets another connection hold a day file.
 func TestLocked(t *testing.T) {
+	t.Parallel()
 	dir := small(t)
 	s := openRecord(t, dir, Options{})
 	db, err := sql.Open("sqlite3", filepath.Join(dir, "raw", "2026-04-01.sqlite"))
@@ -393,6 +400,7 @@ func TestLocked(t *testing.T) {
 
 // TestCancelled cancels an ingest, which leaves everything as it was.
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	dir := small(t)
 	before := fingerprints(t, dir)
 	s := openRecord(t, dir, Options{})

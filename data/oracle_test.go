@@ -72,7 +72,7 @@ func (o *oracle) lines(width time.Duration, from, to time.Time) []string {
 				hybrid = append(hybrid, v)
 			}
 			if v, why := s.TTFT(); why.OK() {
-				ttft = append(ttft, v.Seconds()*1000)
+				ttft = append(ttft, float64(v)/float64(time.Millisecond))
 			}
 		}
 		line := fmt.Sprintf("%s: %d ok %d noisy %d errors %v decode %s hybrid %s ttft %s",

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write the results of README.md's querie
 // TestReadme runs the queries of README.md on a made-up record, and holds their
 // results and the tables of columns against what the page shows.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

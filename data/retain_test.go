@@ -16,6 +16,7 @@ import (
 
 // TestRetention lets 64 days pass, one run a day, and then a few more.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(11, 12))
 	s := newRecord(t)
 	var samples []bench.Sample
@@ -62,6 +63,7 @@ func TestRetention(t *testing.T) {
 
 // TestPruneCatchesUp imports a long history, of which two days a run may go.
 func TestPruneCatchesUp(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	var samples []bench.Sample
 	for d := range 67 {
@@ -88,6 +90,7 @@ func TestPruneCatchesUp(t *testing.T) {
 
 // TestWrongClocks rolls up by clocks that are off.
 func TestWrongClocks(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	ingest(t, s, success("m", t0.Add(10*time.Hour)), success("m", t0.Add(30*time.Hour)))
 	for _, tt := range []struct {
@@ -116,6 +119,7 @@ func TestWrongClocks(t *testing.T) {
 // TestPruneNeedsProof harms the buckets of a day that is due to go. They are
 // computed again; if they cannot be right, the day stays.
 func TestPruneNeedsProof(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	ingest(t, s, success("m", t0), success("m", t0.Add(time.Hour)))
 	now := t0.Add(36 * time.Hour)
@@ -160,6 +164,7 @@ func TestPruneNeedsProof(t *testing.T) {
 // TestLeftBehind gives a pruned day file back, as a crash between the commit
 // and the removal would.
 func TestLeftBehind(t *testing.T) {
+	t.Parallel()
 	s := newRecord(t)
 	ingest(t, s, success("m", t0))
 	path := s.path(rawFile(t0))
@@ -201,6 +206,7 @@ func TestLeftBehind(t *testing.T) {
 // TestLiveBuckets reads buckets of a day that is still going on, and finds them
 // the same once it is closed.
 func TestLiveBuckets(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(13, 14))
 	s := newRecord(t)
 	var samples []bench.Sample
@@ -231,6 +237,7 @@ func TestLiveBuckets(t *testing.T) {
 }
 
 func TestShrunk(t *testing.T) {
+	t.Parallel()
 	file := func(kind kind, period string, rows int64) File {
 		return File{Path: string(kind) + "/" + period, Kind: string(kind), Period: period, Rows: rows}
 	}

@@ -39,6 +39,7 @@ func through(t testing.TB, s bench.Sample) bench.Sample {
 // through their rows. Every reason, path, shape and count must stay, every time
 // must stay within a millisecond, and every rate within 0.2 %.
 func TestRoundingKeepsMetrics(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(15, 16))
 	blur := func(d time.Duration) time.Duration {
 		if d == 0 {
@@ -170,6 +171,7 @@ func sameMetrics(t *testing.T, s, back *bench.Sample) (compared int) {
 
 // TestRowsKeepZeroAndUnknownApart sends edge cases through their rows.
 func TestRowsKeepZeroAndUnknownApart(t *testing.T) {
+	t.Parallel()
 	base := func(change func(*bench.Sample)) bench.Sample {
 		s := success("m", t0)
 		change(&s)
@@ -216,6 +218,7 @@ func TestRowsKeepZeroAndUnknownApart(t *testing.T) {
 }
 
 func TestSpanTicks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		span   time.Duration
