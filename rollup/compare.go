@@ -47,29 +47,58 @@ type Comparison struct {
 // Source: Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM
 // 2013, on reporting ratios with intervals over the level that varies.
 func Compare(a, b *Track, m Metric, w Window, now time.Time, comparisons int) Comparison {
-	span := w.Span(now)
-	c := Comparison{A: a.Series, B: b.Series, Metric: m, Confidence: 1 - 0.05/float64(max(1, comparisons))}
-	c.Crossover, c.HasCrossover = crossover(a, b, span)
+	return a.Side(m, w, now).Against(b.Side(m, w, now), comparisons)
+}
 
-	sa, sb := a.Score(m, span), b.Score(m, span)
-	onDay := make(map[time.Time]float64, len(sb.Days))
-	for _, d := range sb.Days {
+// A Side is one track made ready to be compared with many others in one metric
+// over one window: what [Compare] needs of it, computed once.
+type Side struct {
+	track  *Track
+	metric Metric
+	window Window
+	score  Score
+	speed  stats.Speed // of the typical answer
+	paced  bool        // speed is known
+
+	method, prompt int // of the newest run; meaningless if not ran
+	ran            bool
+}
+
+// Side returns the track as one side of comparisons.
+func (t *Track) Side(m Metric, w Window, now time.Time) Side {
+	span := w.Span(now)
+	runs := t.in(span)
+	s := Side{track: t, metric: m, window: w, score: t.Score(m, span), ran: len(runs) > 0}
+	s.method, s.prompt = t.newest(runs)
+	s.speed, s.paced = typicalSpeed(runs)
+	return s
+}
+
+// Against compares as [Compare] does. Both sides must be of one metric, window
+// and instant; of others the result means nothing.
+func (s Side) Against(other Side, comparisons int) Comparison {
+	c := Comparison{A: s.track.Series, B: other.track.Series, Metric: s.metric, Confidence: 1 - 0.05/float64(max(1, comparisons))}
+	if s.paced && other.paced {
+		c.Crossover, c.HasCrossover = stats.Crossover(s.speed, other.speed)
+	}
+	onDay := make(map[time.Time]float64, len(other.score.Days))
+	for _, d := range other.score.Days {
 		onDay[d.Day] = d.Median
 	}
 	var ratios []float64
-	for _, d := range sa.Days {
-		if other, ok := onDay[d.Day]; ok {
-			ratios = append(ratios, d.Median/other)
+	for _, d := range s.score.Days {
+		if median, ok := onDay[d.Day]; ok {
+			ratios = append(ratios, d.Median/median)
 		}
 	}
 	c.Days = len(ratios)
-	c.Why = a.unlike(b, span)
+	c.Why = s.unlike(other)
 	score, ok := stats.NewScore(ratios, c.Confidence)
 	switch {
 	case !c.Why.OK():
-	case w.Days() == 0:
+	case s.window.Days() == 0:
 		c.Why = WithinDay
-	case len(sa.Days) == 0 || len(sb.Days) == 0:
+	case len(s.score.Days) == 0 || len(other.score.Days) == 0:
 		c.Why = NoRuns
 	case !ok:
 		c.Why = TooFewDays
@@ -83,7 +112,7 @@ func Compare(a, b *Track, m Metric, w Window, now time.Time, comparisons int) Co
 	switch {
 	case !aHigher && !bHigher:
 		c.Verdict = NoClearDifference
-	case aHigher == bool(m.Better()):
+	case aHigher == bool(s.metric.Better()):
 		c.Verdict = ABetter
 	default:
 		c.Verdict = BBetter
@@ -91,35 +120,20 @@ func Compare(a, b *Track, m Metric, w Window, now time.Time, comparisons int) Co
 	return c
 }
 
-// unlike returns why two tracks measure different things, if they do.
-func (t *Track) unlike(other *Track, span Span) bench.Reason {
-	if t.Series.Vantage != other.Series.Vantage {
+// unlike returns why two sides measure different things, if they do.
+func (s Side) unlike(other Side) bench.Reason {
+	switch {
+	case s.track.Series.Vantage != other.track.Series.Vantage:
 		return OtherVantage
-	}
-	a, b := t.in(span), other.in(span)
-	if len(a) == 0 || len(b) == 0 {
-		return bench.Present
-	}
-	methodA, promptA := t.newest(a)
-	methodB, promptB := other.newest(b)
-	if methodA != methodB || promptA != promptB {
+	case s.ran && other.ran && (s.method != other.method || s.prompt != other.prompt):
 		return OtherMethod
 	}
 	return bench.Present
 }
 
-// crossover returns where the two typical answers take the same time.
-func crossover(a, b *Track, span Span) (tokens float64, ok bool) {
-	speed := func(t *Track) (stats.Speed, bool) {
-		runs := t.in(span)
-		ttft := distributionOf(TTFT, runs, false).P50
-		rate := distributionOf(DecodeTPS, runs, false).P50
-		return stats.Speed{TTFTSeconds: ttft.Value / 1000, TokensPerSecond: rate.Value}, ttft.OK() && rate.OK()
-	}
-	sa, okA := speed(a)
-	sb, okB := speed(b)
-	if !okA || !okB {
-		return 0, false
-	}
-	return stats.Crossover(sa, sb)
+// typicalSpeed returns the median start and rate of runs, if they have both.
+func typicalSpeed(runs []run) (stats.Speed, bool) {
+	ttft := distributionOf(TTFT, runs, false).P50
+	rate := distributionOf(DecodeTPS, runs, false).P50
+	return stats.Speed{TTFTSeconds: ttft.Value / 1000, TokensPerSecond: rate.Value}, ttft.OK() && rate.OK()
 }
