@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"bench/wire":     {},
 	"bench/simulate": {"bench/wire"},
 	"bench":          {"bench/wire"},
+	"bench/peers":    {"bench", "bench/wire", "bench/simulate"},
 	"rollup/stats":   {},
 	"rollup":         {"bench", "bench/wire", "rollup/stats"},
 	"data":           {"bench", "bench/wire", "rollup", "rollup/stats"},
