@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func (c *floodConn) SetReadDeadline(time.Time) error { return nil }
 // newFlood returns an exchange that is about to read its body.
 func newFlood() *exchange {
 	return &exchange{
-		limits: Limits{}.orPublished(), clock: newClock(), protocol: wire.OpenAIChat{},
+		limits: published(), clock: newClock(), protocol: wire.OpenAIChat{},
 		lastRead: -1, // the head came without a read
 		buf:      make([]byte, readBuffer), body: make([]byte, 0, 16<<20), reads: make([]Read, 0, readCapacity),
 	}
@@ -160,6 +161,30 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	})
 	if allocs > 0 {
 		t.Errorf("10,000 events cost %v allocations; want none", allocs)
+	}
+}
+
+// TestLogJoinsArrivals checks that what arrived together is one read in the log,
+// whether TLS hands it out record by record or the reader's buffer was small.
+func TestLogJoinsArrivals(t *testing.T) {
+	x := newFlood()
+	for _, read := range []struct {
+		at   stamp
+		body int // length of the body after it
+	}{
+		{stamp{user: 10, kernel: 9, read: 1}, 5},
+		{stamp{user: 10, kernel: 9, read: 1}, 7},   // another record of the same socket read
+		{stamp{user: 12, kernel: 9, read: 2}, 9},   // the rest of the same segment
+		{stamp{user: 20, kernel: 19, read: 3}, 11}, // another segment
+		{stamp{user: 30, read: 4}, 12},             // the kernel told nothing
+		{stamp{user: 30, read: 5}, 13},
+	} {
+		x.body = x.body[:read.body]
+		x.logBody(read.at)
+	}
+	want := []Read{{9, 10, 9}, {11, 20, 19}, {12, 30, 0}, {13, 30, 0}}
+	if !slices.Equal(x.reads, want) {
+		t.Errorf("reads %v; want %v", x.reads, want)
 	}
 }
 

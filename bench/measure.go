@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -39,6 +40,7 @@ type Run struct {
 	Prompt    wire.Prompt
 	Env       Env       // vantage, region, nonce, lanes; Measure fills in the rest
 	Scheduled time.Time // the slot it was due in; zero for a probe
+	Limits    Limits    // shorter than the Meter's; a zero limit is the Meter's
 }
 
 // A Meter measures. Its zero value is ready to use; [Meter.Warm] keeps the cost
@@ -79,20 +81,24 @@ type Limits struct {
 	Finish time.Duration // FinishTimeout
 }
 
-// orPublished returns l with the published limits in place of zeros.
-func (l Limits) orPublished() Limits {
-	or := func(d *time.Duration, published time.Duration) {
-		if *d <= 0 {
-			*d = published
-		}
+// or returns l with the limits of wider in place of zeros.
+func (l Limits) or(wider Limits) Limits {
+	return Limits{
+		Run:    cmp.Or(l.Run, wider.Run),
+		Dial:   cmp.Or(l.Dial, wider.Dial),
+		Header: cmp.Or(l.Header, wider.Header),
+		Idle:   cmp.Or(l.Idle, wider.Idle),
+		Drain:  cmp.Or(l.Drain, wider.Drain),
+		Finish: cmp.Or(l.Finish, wider.Finish),
 	}
-	or(&l.Run, RunTimeout)
-	or(&l.Dial, DialTimeout)
-	or(&l.Header, HeaderTimeout)
-	or(&l.Idle, IdleTimeout)
-	or(&l.Drain, DrainTimeout)
-	or(&l.Finish, FinishTimeout)
-	return l
+}
+
+// published returns the limits of the published method.
+func published() Limits {
+	return Limits{
+		Run: RunTimeout, Dial: DialTimeout, Header: HeaderTimeout,
+		Idle: IdleTimeout, Drain: DrainTimeout, Finish: FinishTimeout,
+	}
 }
 
 // An Observer watches a measurement. A nil func is not called. Neither delays a
@@ -126,7 +132,7 @@ func (m *Meter) Measure(ctx context.Context, r Run, obs Observer) Sample {
 
 // record performs the run and returns what came.
 func (m *Meter) record(ctx context.Context, r Run, obs Observer) Recording {
-	limits := m.Limits.orPublished()
+	limits := r.Limits.or(m.Limits).or(published())
 	ctx, cancel := context.WithTimeout(ctx, limits.Run)
 	defer cancel()
 

@@ -312,6 +312,7 @@ func (p *Provider) Run(m *Model, env Lookup, random io.Reader) (Run, error) {
 		Target:   target,
 		Prompt:   Prompt(nonce),
 		Env:      Env{Nonce: p.Nonce},
+		Limits:   p.Limits,
 	}, nil
 }
 

@@ -56,6 +56,11 @@ type Series struct {
 	Nonce   bool   `json:"nonce,omitempty"`
 }
 
+// VantageSimulated is the vantage of everything that comes from a simulated
+// provider, measured or made up. It is part of the series, so that simulated
+// numbers mix with no others and are known for what they are for ever.
+const VantageSimulated = "simulated"
+
 // An Env is the conditions of a sample. A statistic that spans a change of
 // method or prompt says so.
 type Env struct {

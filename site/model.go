@@ -13,7 +13,7 @@ import (
 type Inputs struct {
 	Config    Config
 	Generated time.Time // when the site is built, baked into every page
-	Simulated bool      // all of it comes from the simulated provider: every page says so
+	Simulated bool      // some of it comes from the simulated provider: every page says so
 	Revision  string    // commit of the record, if known
 
 	Providers []Provider
@@ -21,9 +21,11 @@ type Inputs struct {
 	Events    []rollup.Event                // published so far; never rewritten
 	Traces    map[bench.Series]bench.Sample // newest success of a series, with its trace
 
-	Dataset      []File        // offered for download
-	Schema       []Column      // the dataset's dictionary
-	RawRetention time.Duration // how long the record keeps raw samples; pages say so
+	Dataset      []File             // offered for download
+	Schema       []Column           // the dataset's dictionary
+	PTU          PTUTable           // provisioned throughput, for the estimate
+	Calibration  *bench.Calibration // of the clock, if one is kept
+	RawRetention time.Duration      // how long the record keeps raw samples; pages say so
 
 	Templates fs.FS // as package templates has it
 	Content   fs.FS // as package content has it
@@ -33,7 +35,7 @@ type Inputs struct {
 type Config struct {
 	Name        string        // "Streamgauge" if empty
 	BaseURL     string        // where the site will be, for feeds and canonical links; empty leaves those out
-	Repository  string        // URL of the source
+	Repository  string        // URL of the source; this program's own if empty
 	Owner       string        // who runs it
 	Funding     string        // who pays, in a sentence
 	DataLicence string        // "CC BY 4.0" if empty
@@ -62,6 +64,7 @@ type Model struct {
 	PriceIn     *float64 // USD per million input tokens; nil if unknown
 	PriceOut    *float64
 	Every       time.Duration // cadence; 0 if it is no longer measured
+	Cadence     bench.Cadence // its slots; evenly spread by Every if zero
 	Retired     bool
 	Repeat      string // the command that repeats the measurement; empty for a private provider
 }

@@ -106,7 +106,7 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 	}
 	defer os.RemoveAll(downloads)
 	inputs := site.Inputs{
-		Config: config, Generated: now, Simulated: slices.ContainsFunc(list, func(p bench.Provider) bool { return p.Demo }),
+		Config: config, Generated: now,
 		Templates: folderOr(f.Templates, templates.Files()),
 		Content:   folderOr(f.Content, content.FS),
 		Providers: publish(list), RawRetention: data.RawRetention,
@@ -133,6 +133,7 @@ func gather(ctx context.Context, store *data.Store, list []bench.Provider, now t
 	if in.Histories, err = histories(ctx, store, list, now); err != nil {
 		return err
 	}
+	in.Simulated = slices.ContainsFunc(in.Histories, func(h rollup.History) bool { return h.Series.Vantage == bench.VantageSimulated })
 	if in.Events, err = store.Events(); err != nil {
 		return err
 	}

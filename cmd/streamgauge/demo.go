@@ -82,10 +82,8 @@ func (c *demoCmd) Run(a *app) error {
 			return err
 		}
 	}
-	flags := measureFlags{Vantage: demoVantage, Force: true}
-	// A hanging model would hold the demo for the published 120 s.
-	meter := &bench.Meter{Limits: bench.Limits{Run: demoTimeout}}
-	if err := a.tick(store, list, &flags, meter, time.Now()); err != nil {
+	flags := measureFlags{Vantage: bench.VantageSimulated, Force: true, Offline: true}
+	if err := a.tick(store, list, &flags, time.Now()); err != nil {
 		return errors.Join(err, a.uncancelled().ingestJournals(store, time.Now()))
 	}
 	if err := a.ingestJournals(store, time.Now()); err != nil {
@@ -104,11 +102,6 @@ func (c *demoCmd) Run(a *app) error {
 	}
 	return a.serveSite(siteDir, c.Addr)
 }
-
-const (
-	demoVantage = "loopback"
-	demoTimeout = 5 * time.Second
-)
 
 // simulate starts the simulated provider on a free port of loopback and returns
 // its base address.
@@ -136,9 +129,10 @@ title: Simulated
 demo: true
 base_url: %s/v1
 protocol: openai_chat
-every: %s
+every: 60m
+timeouts: {run: 5s} # a model that hangs would hold the demo for the published 120 s
 models:
-`, base, "60m")
+`, base)
 	for _, m := range simulate.Models() {
 		fmt.Fprintf(&b, "  - {id: %s}\n", m.Name)
 	}
@@ -165,7 +159,7 @@ func (a *app) backfill(store *data.Store, list []bench.Provider, seed uint64, fr
 	for i, m := range models {
 		env := bench.Env{
 			Method: bench.MethodVersion, Prompt: bench.PromptVersion, Protocol: "openai_chat",
-			Vantage: demoVantage, Lanes: 1, Clock: bench.ClockUser,
+			Vantage: bench.VantageSimulated, Lanes: 1, Clock: bench.ClockUser,
 		}
 		pair := bench.Pair{Provider: list[0].PublicName(), Model: m.Name}
 		// One second apart, as requests are made one at a time.

@@ -22,6 +22,9 @@ type measureFlags struct {
 
 // check returns what is wrong with the flags together.
 func (f *measureFlags) check() error {
+	if f.Vantage == bench.VantageSimulated {
+		return usageError{fmt.Errorf("--vantage %s is kept for the simulated provider", f.Vantage)}
+	}
 	if f.Until && f.Budget <= 0 {
 		return usageError{errors.New("--until-budget needs a --budget")}
 	}
@@ -87,7 +90,7 @@ func (c *runCmd) Run(a *app) error {
 	if list, err = a.discover(store.Dir(), list, start, c.Offline); err != nil {
 		return err
 	}
-	measured := a.tick(store, list, &c.measureFlags, &bench.Meter{}, start)
+	measured := a.tick(store, list, &c.measureFlags, start)
 	// Whatever stopped the measuring, what was measured is put away.
 	keep := a.uncancelled()
 	if err := keep.ingestJournals(store, time.Now()); err != nil {
@@ -103,12 +106,12 @@ func (c *runCmd) Run(a *app) error {
 }
 
 // tick plans and measures into a journal of its own.
-func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, meter *bench.Meter, start time.Time) error {
+func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, start time.Time) error {
 	history, err := a.history(store, start, f.Vantage)
 	if err != nil {
 		return err
 	}
-	m := measuring{app: a, meter: meter, store: store, env: a.env, history: history, vantage: f.Vantage, region: f.Region}
+	m := measuring{app: a, meter: &bench.Meter{}, store: store, env: a.env, history: history, vantage: f.Vantage, region: f.Region}
 	if m.region == "" {
 		m.region = region(a.env)
 	}
@@ -193,5 +196,5 @@ func (c *benchCmd) Run(a *app) error {
 	if list, err = a.discover(store.Dir(), list, start, c.Offline); err != nil {
 		return err
 	}
-	return a.tick(store, list, &c.measureFlags, &bench.Meter{}, start)
+	return a.tick(store, list, &c.measureFlags, start)
 }

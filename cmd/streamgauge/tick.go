@@ -57,14 +57,15 @@ func secretsOf(list []bench.Provider, env bench.Lookup) [][]byte {
 // historyDays is how far back the scheduler looks: budgets are monthly.
 const historyDays = 31
 
-// history returns what the scheduler knows of the past from one vantage point.
+// history returns what the scheduler knows of the past from one vantage point,
+// and of the simulated provider's.
 func (a *app) history(store *data.Store, now time.Time, vantage string) (bench.History, error) {
 	history := bench.History{}
 	for s, err := range store.Samples(a.ctx, now.AddDate(0, 0, -historyDays), now.Add(data.MaxAhead)) {
 		if err != nil {
 			return nil, fmt.Errorf("read the history: %w", err)
 		}
-		if s.Env.Vantage == vantage {
+		if s.Env.Vantage == vantage || s.Env.Vantage == bench.VantageSimulated {
 			history[s.Pair] = append(history[s.Pair], bench.AttemptOf(&s))
 		}
 	}
@@ -117,6 +118,9 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed
 			return ok, failed, fmt.Errorf("prepare %s: %w", due[i].Pair, err)
 		}
 		run.Env.Vantage, run.Env.Region = m.vantage, m.region
+		if p, _ := due[i].Source(); p.Demo {
+			run.Env.Vantage = bench.VantageSimulated
+		}
 		bar.say(due[i].Pair.String())
 		sample := m.meter.Measure(ctx, run, bench.Observer{})
 		if sample.Detail == bench.DetailAborted {
