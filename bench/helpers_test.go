@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -203,7 +204,11 @@ func answer(n int, first, gap time.Duration, text string) []send {
 // noText fails the test if a sample, in any of its forms, holds what it may not.
 func noText(t *testing.T, s Sample, secrets ...string) {
 	t.Helper()
-	for _, form := range []string{fmt.Sprintf("%+v", s), fmt.Sprintf("%v", asJSON(t, s.Report()))} {
+	whole, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{string(whole), fmt.Sprintf("%v", asJSON(t, s.Report()))} {
 		for _, secret := range append(secrets, secretKey) {
 			if strings.Contains(form, secret) {
 				t.Errorf("sample holds %q: %s", secret, form)

@@ -220,6 +220,37 @@ func TestConnectionFailures(t *testing.T) {
 	}
 }
 
+// TestHeldOpen checks how long a finished answer is waited for on a connection
+// that the server does not close: long if only a finish reason came, as usage
+// may follow, and short after an end marker.
+func TestHeldOpen(t *testing.T) {
+	const s = time.Second
+	stop := frame(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
+	silent := send{at: time.Hour}
+	tests := []struct {
+		name   string
+		script []send
+		took   time.Duration
+	}{
+		{"end marker", []send{{0, sseHead}, {s, chunk(say("hi") + finish(1, 0))}, silent}, s + DrainTimeout},
+		{"finish reason", []send{{0, sseHead}, {s, chunk(say("hi") + stop)}, silent}, s + FinishTimeout},
+		{"finish reason, usage 9 s later", []send{{0, sseHead}, {s, chunk(say("hi") + stop)}, {10 * s, chunk(finish(1, 0))}, silent}, 10*s + DrainTimeout},
+		{"text alone", []send{{0, sseHead}, {s, chunk(say("hi"))}, silent}, s + IdleTimeout},
+		{"error report", []send{{0, "HTTP/1.1 500 X\r\n\r\n"}, {s, "{}"}, silent}, s + DrainTimeout},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				measure(t, scripted(tt.script, wallSet{}, 0), chatRun("http://sim.invalid"))
+				if took := time.Since(began); took != tt.took {
+					t.Errorf("took %v; want %v", took, tt.took)
+				}
+			})
+		})
+	}
+}
+
 // TestResetInStream checks that a reset after text keeps the text's numbers. The
 // server resets only once the client must have read the text.
 func TestResetInStream(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
@@ -41,14 +42,14 @@ func TestMeasure(t *testing.T) {
 			Phases:    Phases{FirstByte: 100 * ms, Headers: 100 * ms},
 
 			FirstReason: 200 * ms, FirstText: 400 * ms, LastText: 580 * ms, Done: 700 * ms, EOF: 750 * ms,
-			Reads: 9, Bytes: s.Bytes, Chunks: 4, ReasonChunks: 2, Chars: 18, Words: 4, FirstReadChars: 4,
+			Reads: 9, Bytes: s.Bytes, Chunks: 4, Deliveries: 3, ReasonChunks: 2, Chars: 18, Words: 4, FirstReadChars: 4,
 			Gaps:   Gaps{P50: 60 * ms, P95: 114 * ms, Max: 120 * ms, Burstiness: s.Gaps.Burstiness, HasBurstiness: true},
 			Usage:  Usage{Input: wire.Known(9), Output: wire.Known(9), Reasoning: wire.Known(2), Visible: wire.Known(7)},
 			Finish: "stop", ServedBy: "m-1", HTTPStatus: 200, Proto: "HTTP/1.1",
 			Trace: s.Trace,
 		}
-		if got, want := fmt.Sprintf("%+v", s), fmt.Sprintf("%+v", want); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
+		if diff := cmp.Diff(want, s); diff != "" {
+			t.Errorf("sample differs (-want +got):\n%s", diff)
 		}
 		var marks []string
 		for _, a := range s.Trace {
@@ -87,8 +88,8 @@ func TestWallClockSteps(t *testing.T) {
 	}
 	for _, by := range []time.Duration{-5 * time.Second, 5 * time.Second, -time.Hour, 3 * ms} {
 		for _, at := range []time.Duration{1, 150 * ms, 300 * ms, 301 * ms, 555 * ms, 561 * ms, 1079 * ms} {
-			if got := measured(t, wallSet{by, at}); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-				t.Errorf("set by %v at %v:\n%+v\nwant\n%+v", by, at, got, want)
+			if diff := cmp.Diff(want, measured(t, wallSet{by, at})); diff != "" {
+				t.Errorf("set by %v at %v, the sample differs (-want +got):\n%s", by, at, diff)
 			}
 		}
 	}
@@ -214,8 +215,8 @@ func TestObserver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprintf("%+v", again), fmt.Sprintf("%+v", s); got != want {
-			t.Errorf("replayed\n%s\nwant\n%s", got, want)
+		if diff := cmp.Diff(s, again); diff != "" {
+			t.Errorf("replayed, the sample differs (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -252,7 +253,7 @@ func TestReplayRefuses(t *testing.T) {
 			rec := good()
 			tt.spoil(&rec)
 			if s, err := Replay(rec, nil); err == nil {
-				t.Errorf("accepted: %+v", s)
+				t.Errorf("accepted, as %v %s", s.Kind, s.Detail)
 			}
 		})
 	}

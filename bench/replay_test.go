@@ -2,7 +2,6 @@ package bench
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
@@ -171,8 +171,8 @@ func checkRecorded(t *testing.T, m *Meter, url string, rec recorded) {
 	if err != nil {
 		t.Errorf("%s: %v", rec.file, err)
 	}
-	if got, want := fmt.Sprintf("%+v", again), fmt.Sprintf("%+v", s); got != want {
-		t.Errorf("%s: replayed\n%s\nwant\n%s", rec.file, got, want)
+	if diff := cmp.Diff(s, again); diff != "" {
+		t.Errorf("%s: replayed, the sample differs (-want +got):\n%s", rec.file, diff)
 	}
 	checkInvariants(t, rec.file, &s)
 }
