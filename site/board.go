@@ -25,7 +25,7 @@ type BoardPage struct {
 	Endpoints  string // "20 endpoints"
 	Window     string // "7 days"
 	Confidence string // "95"
-	Newest     string // age of the newest sample, empty if there is none
+	Newest     string // when the newest sample was taken, "4 min ago"; empty if there is none
 	Missing    string // days a young board still needs, "two more days"
 	Note       string // what the reader must know of this metric, may be empty
 
@@ -45,6 +45,7 @@ type BoardTable struct {
 	First, Second BoardColumn
 	PhoneAxis     template.HTML
 	Rows          []BoardRow
+	Spread        bool   // p10 and p90 are drawn
 	Unranked      string // how many are listed without a rank and why, may be empty
 	HasPrice      bool
 }
@@ -237,7 +238,7 @@ func (e *edition) newest() string {
 	if last.IsZero() {
 		return ""
 	}
-	return age(e.now.Sub(last))
+	return ago(e.now.Sub(last))
 }
 
 // boardChoices returns the links to the other windows and metrics.
@@ -308,6 +309,7 @@ func (e *edition) boardTable(p Page, list []*endpoint, w rollup.Window, m rollup
 		if firsts[i].n < stats.MinRankRuns {
 			row.Class = strings.TrimSpace(row.Class + " thin")
 		}
+		t.Spread = t.Spread || !math.IsNaN(firsts[i].p10)
 		t.HasPrice = t.HasPrice || row.Price.Why == ""
 		t.Rows = append(t.Rows, row)
 	}

@@ -113,9 +113,11 @@ func TestCrawlBuilt(t *testing.T) {
 	young := inputs(t, past{"estuary", "aspen", "smooth-60", 30 * 60e9, 2})
 	young.Simulated = false
 	young.Config.BaseURL = ""
+	bare := inputs(t, past{"estuary", "aspen", "smooth-60", 60 * 60e9, 8})
+	bare.Config = site.Config{} // a fork that has said nothing
 	failing := inputs(t, past{"estuary", "aspen", "fails-hang", 60 * 60e9, 8}, past{"estuary", "birch", "burst", 60 * 60e9, 8}, past{"estuary", "cedar", "no-usage-80", 60 * 60e9, 8})
 	failing.Config.BaseURL = "https://gauge.example"
-	for name, in := range map[string]site.Inputs{"three": inputs(t, three()...), "young": young, "failing": failing, "empty": inputs(t)} {
+	for name, in := range map[string]site.Inputs{"three": inputs(t, three()...), "young": young, "failing": failing, "bare": bare, "empty": inputs(t)} {
 		t.Run(name, func(t *testing.T) { mustCrawl(t, build(t, in)) })
 	}
 }

@@ -17,6 +17,27 @@ type DatasetPage struct {
 	Schema    []SchemaTable
 	Cite      string
 	Stability string // what the API promises
+	About     *aboutData
+}
+
+// aboutData describes the dataset to search engines, in the words of
+// https://schema.org/Dataset.
+type aboutData struct {
+	Context      string          `json:"@context"`
+	Type         string          `json:"@type"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	URL          string          `json:"url"`
+	License      string          `json:"license"`
+	Modified     string          `json:"dateModified"`
+	Distribution []aboutDownload `json:"distribution,omitempty"`
+}
+
+type aboutDownload struct {
+	Type string `json:"@type"`
+	Name string `json:"name"`
+	URL  string `json:"contentUrl"`
+	Size string `json:"contentSize"`
 }
 
 // A Download is a file to download.
@@ -52,6 +73,7 @@ func (e *edition) datasetFiles() ([]file, error) {
 		p.Schema = schemaTables(e.in.Schema)
 		p.Cite, p.Stability = e.citation(), apiStability
 		p.Contents = append(slices.Clone(prose.Contents), Heading{"download", "Download"}, Heading{"licence", "Licence and citation"}, Heading{"api", "API"})
+		p.About = e.aboutDataset(prose.Summary)
 		if len(p.Schema) > 0 {
 			p.Contents = append(p.Contents, Heading{"schema", "What each column means"})
 		}
@@ -95,4 +117,21 @@ func (e *edition) citation() string {
 		text += " " + e.base.String() + datasetPath
 	}
 	return text
+}
+
+// aboutDataset returns nil where the site has no address, or its data is not
+// worth finding.
+func (e *edition) aboutDataset(summary string) *aboutData {
+	if e.base == nil || e.in.Simulated || e.in.Config.NoIndex {
+		return nil
+	}
+	base := e.base.String() + datasetPath
+	a := &aboutData{
+		Context: "https://schema.org", Type: "Dataset", Name: e.in.Config.Name + " dataset", Description: summary,
+		URL: base, License: e.in.Config.DataLicence, Modified: iso(e.now),
+	}
+	for _, f := range e.in.Dataset {
+		a.Distribution = append(a.Distribution, aboutDownload{"DataDownload", f.Name, base + f.Name, size(f.Bytes)})
+	}
+	return a
 }

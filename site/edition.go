@@ -100,6 +100,7 @@ func newEdition(ctx context.Context, in Inputs) (*edition, error) {
 
 func withDefaults(c Config) Config {
 	c.Name = cmp.Or(c.Name, "Streamgauge")
+	c.Repository = cmp.Or(c.Repository, "https://github.com/streamgauge/streamgauge")
 	c.DataLicence = cmp.Or(c.DataLicence, "CC BY 4.0")
 	c.RankBy = cmp.Or(c.RankBy, rollup.BoardMetrics()[0])
 	c.StaleAfter = cmp.Or(c.StaleAfter, 6*time.Hour)

@@ -165,8 +165,8 @@ func (e *edition) arrivalFigure(p *endpoint) *Figure {
 	stalls := stallsOf(&s)
 	fig := &Figure{
 		ID: "arrival", Title: "How the newest answer arrived",
-		Text: fmt.Sprintf("%s so far, from the dispatch on, %s ago. Each tick is a read of the socket%s.",
-			capital(unit), age(e.now.Sub(s.StartedAt)), stampedBy(s.Env.Clock)),
+		Text: fmt.Sprintf("%s that had come by each instant after the dispatch, measured %s. Each tick is a read of the socket%s.",
+			capital(unit), ago(e.now.Sub(s.StartedAt)), stampedBy(s.Env.Clock)),
 		Label: fmt.Sprintf("Cumulative %s of the newest answer of %s: first text after %s, %s after %s", unit, p.title(),
 			latency(milliseconds(s.FirstText)), curve.Name, latency(milliseconds(s.LastText))),
 	}

@@ -129,6 +129,14 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
+// ago formats how long ago something was, for a sentence.
+func ago(d time.Duration) string {
+	if d < time.Minute {
+		return "just now"
+	}
+	return age(d) + " ago"
+}
+
 // span formats a duration in its largest fitting unit: "10 min", "6 h".
 func span(d time.Duration) string {
 	switch {
