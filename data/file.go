@@ -86,12 +86,12 @@ func fileError(path string, err error) error {
 			problem = ErrLocked
 		case lite.Code == sqlite3.ErrReadonly || lite.Code == sqlite3.ErrPerm:
 			problem = ErrReadOnly
-		case lite.Code == sqlite3.ErrFull, errors.Is(lite.SystemErrno, syscall.ENOSPC), errors.Is(lite.SystemErrno, syscall.EDQUOT):
+		case lite.Code == sqlite3.ErrFull || isFull(lite.SystemErrno):
 			problem = ErrFull
 		case lite.Code == sqlite3.ErrCantOpen && (errors.Is(lite.SystemErrno, fs.ErrPermission) || errors.Is(lite.SystemErrno, syscall.EROFS)):
 			problem = ErrReadOnly
 		}
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case isFull(err):
 		problem = ErrFull
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		problem = ErrReadOnly
@@ -100,6 +100,12 @@ func fileError(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return &FileError{Path: path, Problem: problem, Err: err}
+}
+
+// isFull reports whether the system had no room: on the device, within the
+// user's quota, or within the size a file may have.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // recognized is fileError for an error that may have nothing to do with a file:

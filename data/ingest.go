@@ -110,6 +110,9 @@ func (s *Store) IngestJournals(ctx context.Context, now time.Time, samples iter.
 // transaction; an error leaves the files as they were.
 func (s *Store) Ingest(ctx context.Context, now time.Time, samples []bench.Sample) (Report, error) {
 	report := Report{Samples: len(samples)}
+	if s.opts.ReadOnly {
+		return report, fmt.Errorf("ingest: %w", &FileError{Path: s.dir, Problem: ErrReadOnly})
+	}
 	newest, _, err := s.Newest(ctx)
 	if err != nil {
 		return report, fmt.Errorf("ingest: %w", err)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package data
 
 import (
@@ -37,6 +39,7 @@ func TestWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	limitFiles(t)
 	fmt.Println("ready")
 	s := openRecord(t, parts[0], Options{Create: true})
 	for _, path := range parts[2:] {

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -336,14 +338,12 @@ func TestReadOnly(t *testing.T) {
 	dir := small(t)
 	before := fingerprints(t, dir)
 	s := openRecord(t, dir, Options{ReadOnly: true})
-	if _, err := s.Ingest(t.Context(), t0.Add(60*time.Hour), nil); err != nil {
-		t.Errorf("ingest nothing: %v", err)
-	}
-	late := success("m", t0.Add(2*time.Hour))
+	late, future := success("m", t0.Add(2*time.Hour)), success("m", t0.AddDate(1, 0, 0))
 	_, errIngest := s.Append(t.Context(), t0.Add(60*time.Hour), late)
+	_, errAside := s.Append(t.Context(), t0.Add(60*time.Hour), future)
 	_, errRollup := s.Rollup(t.Context(), t0.Add(90*time.Hour))
-	late.Trace = append(late.Trace, late.Trace...)
-	for _, err := range []error{errIngest, errRollup} {
+	_, errTrace := s.PutTrace(late)
+	for _, err := range []error{errIngest, errAside, errRollup, errTrace} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("writing to a read-only record: %v; want ErrReadOnly", err)
 		}
@@ -394,6 +394,39 @@ func TestLocked(t *testing.T) {
 	}
 	if two[0] != sampleLines(all(t, s))[0] {
 		t.Error("the first sample changed")
+	}
+	sound(t, s)
+}
+
+// TestTwoWriters lets two stores of one record write at the same time, each
+// with series that the other does not know.
+func TestTwoWriters(t *testing.T) {
+	t.Parallel()
+	dir := small(t)
+	var wait sync.WaitGroup
+	for w := range 2 {
+		s := openRecord(t, dir, Options{})
+		wait.Go(func() {
+			for i := range 12 {
+				at := t0.Add(time.Duration(50+i%3)*time.Hour + time.Duration(i)*time.Second)
+				model := fmt.Sprint("m", w, "-", i/2)
+				if r, err := s.Append(t.Context(), at, success(model, at)); err != nil || r.New != 1 {
+					t.Errorf("writer %d: %+v, %v", w, r, err)
+				}
+				if _, err := s.Rollup(t.Context(), at); err != nil {
+					t.Errorf("writer %d: roll up: %v", w, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	s := openRecord(t, dir, Options{})
+	if n := len(all(t, s)); n != 6+24 {
+		t.Errorf("%d samples, want 30", n)
+	}
+	series, err := s.Series(t.Context())
+	if err != nil || len(series) != 2+12 || !slices.IsSortedFunc(series, compareSeries) {
+		t.Errorf("series: %v, %v", series, err)
 	}
 	sound(t, s)
 }

@@ -17,7 +17,8 @@ import (
 )
 
 // Samples yields the samples that began in [from, to), in order of time. It
-// reads only the rows asked for, and stops at its first error.
+// reads only the rows asked for, and stops at its first error. A day that is
+// being read cannot be written, so do not ingest while ranging over it.
 //
 // A sample read back gives the same numbers as the one that was written, but
 // for the rounding of instants to 1 ms, and to 0.1 ms where rates are divided
