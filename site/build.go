@@ -42,7 +42,8 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 	var files []file
 	for _, part := range []func() ([]file, error){
 		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,
-		e.changeFiles, e.proseFiles, e.datasetFiles, e.apiFiles, e.discoveryFiles,
+		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.statusFiles,
+		e.changeFiles, e.proseFiles, e.datasetFiles, e.queryFiles, e.apiFiles, e.discoveryFiles,
 	} {
 		more, err := part()
 		if err != nil {

@@ -68,7 +68,8 @@ func (e *edition) sitemap() ([]byte, error) {
 		URLs    []address `xml:"url"`
 	}
 	set.Space = "http://www.sitemaps.org/schemas/sitemap/0.9"
-	paths := []string{"", "provider/", "changes/", datasetPath, "guides/"}
+	paths := []string{"", "provider/", "changes/", datasetPath, queryPath, "guides/"}
+	paths = append(paths, comparePath)
 	names, err := proseNames(e.in.Content)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type Inputs struct {
 
 	Dataset      []File             // offered for download
 	Schema       []Column           // the dataset's dictionary
+	Queries      []Query            // answered by the first of Databases
+	Databases    []Database         // of Dataset, to be opened in a browser
 	PTU          PTUTable           // provisioned throughput, for the estimate
 	Calibration  *bench.Calibration // of the clock, if one is kept
 	RawRetention time.Duration      // how long the record keeps raw samples; pages say so

@@ -63,7 +63,7 @@ func (e *edition) modelPage(name string, list []*endpoint) ModelPage {
 	b := e.boards[listWindow][rollup.DecodeTPS]
 	ordered := slices.Clone(list)
 	slices.SortFunc(ordered, func(x, y *endpoint) int { return b.row[x.series] - b.row[y.series] })
-	page.Lines = e.modelLines(ordered)
+	page.Lines = e.modelLines(ordered, func(p *endpoint) string { return p.provider.name })
 	alike := false
 	page.Pairs, alike = e.differences(ordered[:min(len(ordered), maxCompared)])
 	page.Heading = fmt.Sprintf("%s at %s providers.", page.Name, words(len(providers)))
@@ -74,8 +74,9 @@ func (e *edition) modelPage(name string, list []*endpoint) ModelPage {
 	return page
 }
 
-// modelLines draws the endpoints' daily medians in one chart for each metric.
-func (e *edition) modelLines(list []*endpoint) []*Figure {
+// modelLines draws the endpoints' daily medians in one chart for each metric,
+// each line under the name that tells it from the others.
+func (e *edition) modelLines(list []*endpoint, name func(*endpoint) string) []*Figure {
 	var figures []*Figure
 	for _, m := range lineMetrics() {
 		chart := svg.Line{Format: tickOf(m), Log: hueOf(m) == svg.Wait}
@@ -84,8 +85,8 @@ func (e *edition) modelLines(list []*endpoint) []*Figure {
 		t := &Table{Caption: "Daily medians, newest first", Head: []Head{{"Day, UTC", false}}}
 		byDay := map[string][]string{}
 		for i, p := range list[:min(len(list), maxCompared)] {
-			s := svg.Series{Name: p.provider.name, Hue: svg.Entity(i), MaxGap: 3 * rollup.Day / 2}
-			t.Head = append(t.Head, Head{p.provider.name, true})
+			s := svg.Series{Name: name(p), Hue: svg.Entity(i), MaxGap: 3 * rollup.Day / 2}
+			t.Head = append(t.Head, Head{name(p), true})
 			for _, d := range p.track.Score(m, span).Days {
 				s.Points = append(s.Points, svg.Point{At: d.Day.Add(rollup.Day / 2), Y: d.Median, Lo: math.NaN(), Hi: math.NaN()})
 				key := d.Day.Format("2006-01-02")
@@ -112,7 +113,7 @@ func (e *edition) modelLines(list []*endpoint) []*Figure {
 			continue
 		}
 		f := faceOf(m)
-		fig := &Figure{ID: f.slug, Title: f.name + " over 30 days", Text: "Daily medians. A gap is a gap.", Label: f.name + " by provider over 30 days", Table: t}
+		fig := &Figure{ID: f.slug, Title: f.name + " over 30 days", Text: "Daily medians. A gap is a gap.", Label: f.name + " over 30 days, one line for each endpoint", Table: t}
 		chart.Label = fig.Label
 		fig.Wide, fig.Phone = drawing(func(s svg.Size) template.HTML {
 			chart.Size = s

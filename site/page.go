@@ -29,6 +29,7 @@ type Page struct {
 	NoIndex    bool
 
 	Style, Icon string   // relative addresses
+	Styles      []string // of this page alone
 	Scripts     []Script // in order
 }
 
@@ -52,9 +53,11 @@ type section struct{ text, path string }
 
 var sections = [...]section{
 	{"Leaderboard", ""},
+	{"Compare", comparePath},
 	{"Providers", "provider/"},
 	{"Changes", "changes/"},
 	{"Dataset", datasetPath},
+	{"Query", queryPath},
 	{"Methodology", "methodology/"},
 	{"Guides", "guides/"},
 }

@@ -1,0 +1,16 @@
+package site
+
+// The pages beside the leaderboard: each answers one question of its own.
+const (
+	comparePath     = "compare/"
+	racePath        = "race/"
+	reliabilityPath = "reliability/"
+	pricePath       = "price/"
+	estimatePath    = "estimate/"
+	statusPath      = "status/"
+)
+
+// wear adds a stylesheet that only this page needs.
+func (e *edition) wear(p *Page, sheet string) {
+	p.Styles = append(p.Styles, p.Root+e.assets.names[sheet])
+}

@@ -1,0 +1,3 @@
+package site
+
+func (e *edition) priceFiles() ([]file, error) { return nil, nil }

@@ -1,0 +1,3 @@
+package site
+
+func (e *edition) reliabilityFiles() ([]file, error) { return nil, nil }
