@@ -187,7 +187,7 @@ func outcomeOf(s *bench.Sample) Outcome {
 	out.TPS, _ = s.DecodeTPS()
 	for _, a := range s.Trace {
 		if a.Mark == bench.MarkVisible {
-			out.Stamps = append(out.Stamps, Stamp{a.Offset, a.At})
+			out.Stamps = append(out.Stamps, Stamp{End: a.Offset, At: a.At})
 		}
 	}
 	return out
@@ -222,8 +222,16 @@ func (l *Lab) Measure(ctx context.Context, c Client, model string) (Result, erro
 	}
 	r := Result{Lost: rec.Visible - len(out.Stamps), CPU: (total - used) / time.Duration(max(1, rec.Visible))}
 	var errs []time.Duration
+	seen, next := 0, 0 // chunks with text in the writes before next; each has one token
 	for _, s := range out.Stamps {
 		i, _ := slices.BinarySearchFunc(rec.Writes, s.End, func(w simulate.Write, end int64) int { return cmp.Compare(w.End, end) })
+		if s.Ordinal > 0 {
+			for next < len(rec.Writes) && seen+rec.Writes[next].Visible < s.Ordinal {
+				seen += rec.Writes[next].Visible
+				next++
+			}
+			i = next
+		}
 		if i == len(rec.Writes) {
 			return Result{}, errForeignLog
 		}

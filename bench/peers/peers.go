@@ -40,11 +40,12 @@ type Outcome struct {
 	TPS    float64       // the rate it prints; 0: none
 }
 
-// A Stamp is when a client says that the text which ends at an offset of the
-// body came.
+// A Stamp is when a client says that a chunk with text came. Which one is told
+// by where in the body it ended, or by its ordinal where the client cannot say.
 type Stamp struct {
-	End int64
-	At  time.Duration
+	End     int64
+	Ordinal int // among the chunks with text, from 1; 0: see End
+	At      time.Duration
 }
 
 // Policies returns the policies. Numbers with # are public reports of them.
@@ -197,7 +198,7 @@ func hopReader(body io.Reader, now func() time.Duration) Outcome {
 	for it := range queue {
 		var d delta
 		parsed := json.Unmarshal(it.data, &d) == nil
-		s := Stamp{it.end, now()}
+		s := Stamp{End: it.end, At: now()}
 		if parsed {
 			t.event(&d, s)
 		}
