@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,7 @@ func TestDone(t *testing.T) {
 		{"end marker", []string{say("a"), stop, frame("[DONE]"), frame(`{"choices":[],"cost":"0"}`)}, 30 * time.Millisecond},
 		{"finish reason alone", []string{say("a"), stop, ": bye\n\n"}, 20 * time.Millisecond},
 		{"two finish reasons", []string{stop, say("a"), stop}, 30 * time.Millisecond},
+		{"two end markers", []string{say("a"), stop, frame("[DONE]"), frame("[DONE]")}, 30 * time.Millisecond},
 		{"neither", []string{say("a"), say("b")}, 0},
 	}
 	for _, tt := range tests {
@@ -125,6 +127,27 @@ func TestDone(t *testing.T) {
 				t.Errorf("Done = %v, %v; want %v", s.Done, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestLiveReadGrows checks that a live event is dated by the read that brought
+// it, also when that read was known before it was whole.
+func TestLiveReadGrows(t *testing.T) {
+	body := []byte(say("one") + say(" two"))
+	half := len(say("one"))
+	live := newLiveBody()
+	live.publish(body[:half], []Read{{End: int64(half), User: 10}}, 4)
+	live.publish(body, []Read{{End: int64(len(body)), User: 10}}, 4)
+	live.publish(body, []Read{{End: int64(len(body)), User: 10}, {End: int64(len(body)), User: 20}}, 4)
+	live.close()
+	var got []Arrival
+	live.watch(wire.OpenAIChat{}, func(a Arrival, _ wire.Event) { got = append(got, a) })
+	want := []Arrival{
+		{At: 6, Offset: int64(half) - 1, Read: 0, Mark: MarkVisible, Chars: 3},
+		{At: 6, Offset: int64(len(body)) - 1, Read: 0, Mark: MarkVisible, Chars: 4},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("live events %+v; want %+v", got, want)
 	}
 }
 
