@@ -30,6 +30,8 @@ type delivery struct {
 	list   []bench.Provider
 	now    time.Time
 	maxAge time.Duration // of samples; 0 is any
+	left   *archive      // where other jobs left journals; nil looks nowhere
+	spool  string        // folder for them
 
 	report  data.Report
 	tallies map[string]*tally // by provider
@@ -49,6 +51,14 @@ func (d *delivery) ingest(files []string) error {
 	ledger, err := readLedger(filepath.Join(d.store.Dir(), ledgerFile))
 	if err != nil {
 		return err
+	}
+	if d.left != nil {
+		// What cannot be fetched now comes with the next publication.
+		more, err := d.left.fetch(d.app.ctx, d.now, ledger, d.spool)
+		if err != nil {
+			d.app.log.Error("journals that other jobs left cannot be fetched", "error", err)
+		}
+		files = append(slices.Clone(files), more...)
 	}
 	for _, file := range files {
 		if err := d.ingestFile(file); err != nil {
@@ -136,8 +146,8 @@ func (d *delivery) screen(file string, samples iter.Seq2[bench.Sample, error]) i
 			}
 			if err == nil {
 				d.count(&sample)
-				if _, err = d.store.PutTrace(sample); err != nil {
-					err = fmt.Errorf("keep the trace of %s: %w", sample.Pair, err)
+				if _, err := d.store.PutTrace(sample); err != nil {
+					d.app.log.Warn("the trace is not kept; the sample is", "pair", sample.Pair, "error", err)
 				}
 			}
 			if !yield(sample, err) {
@@ -208,6 +218,9 @@ func (d *delivery) dispose() error {
 		}
 	}
 	for _, file := range d.refused {
+		if strings.HasPrefix(file, d.spool) {
+			continue // the artifact is where it was
+		}
 		d.app.log.Warn("journal kept for a look", "at", file+".refused")
 		if err := os.Rename(file, file+".refused"); err != nil {
 			return fmt.Errorf("put a refused journal aside: %w", err)

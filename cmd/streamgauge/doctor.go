@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
-	"text/tabwriter"
+	"time"
 
 	"github.com/streamgauge/streamgauge/data"
 )
@@ -11,7 +11,9 @@ import (
 // doctorCmd checks the set-up and names each missing step.
 type doctorCmd struct {
 	recordFlags
-	Config string `default:"streamgauge.yaml" type:"path" help:"The site's configuration."`
+	Config string        `default:"streamgauge.yaml" type:"path" help:"The site's configuration."`
+	CI     bool          `name:"ci" help:"Also annotate the hosted job with what is missing or wrong."`
+	Stale  time.Duration `placeholder:"DURATION" help:"It is a fault if the newest sample is older than this."`
 }
 
 // Help is printed under the usage line.
@@ -21,39 +23,34 @@ func (doctorCmd) Help() string {
 
 // Run checks.
 func (c *doctorCmd) Run(a *app) error {
-	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	faults := 0
-	report := func(state, what, advice string) {
-		if state == "FAULT" {
-			faults++
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", state, what, advice)
-	}
+	steps := newChecklist(a.stdout, c.CI)
 	list, err := c.load()
 	if err != nil {
-		report("FAULT", "provider files", "see below")
-		_ = table.Flush()
+		steps.add(stepFault, "provider files", "see below")
+		if err := steps.print(); err != nil {
+			return err
+		}
 		fmt.Fprintln(a.stdout, err)
 		return fmt.Errorf("%w: the provider files cannot be used", errCheck)
 	}
-	report("ok", "provider files", fmt.Sprintf("%d read", len(list)))
+	steps.add(stepDone, "provider files", fmt.Sprintf("%d read", len(list)))
 	configured := 0
 	for i := range list {
 		p := &list[i]
 		missing := p.Missing(a.env)
 		if len(missing) == 0 {
 			configured++
-			report("ok", p.PublicName(), fmt.Sprintf("configured, %d models listed", len(p.Models)))
+			steps.add(stepDone, p.PublicName(), fmt.Sprintf("configured, %d models listed", len(p.Models)))
 			continue
 		}
-		report("skip", p.PublicName(), fmt.Sprintf("not configured: set %v (locally: export; on GitHub: Settings → Secrets and variables → Actions)", missing))
+		steps.add(stepSkip, p.PublicName(), fmt.Sprintf("not configured: set %v (locally: export; on GitHub: Settings → Secrets and variables → Actions)", missing))
 	}
 	if configured == 0 {
-		report("TODO", "providers", "none is configured, so nothing will be measured; 'streamgauge demo' needs none")
+		steps.add(stepTodo, "providers", "none is configured, so nothing will be measured; 'streamgauge demo' needs none")
 	}
 	switch _, err := os.Stat(c.Data); {
 	case os.IsNotExist(err):
-		report("TODO", "record", fmt.Sprintf("%s does not exist yet; the first run makes it", c.Data))
+		steps.add(stepTodo, "record", fmt.Sprintf("%s does not exist yet; the first run makes it", c.Data))
 	default:
 		store, err := data.Open(a.ctx, c.Data, data.Options{ReadOnly: true})
 		if err == nil {
@@ -61,26 +58,37 @@ func (c *doctorCmd) Run(a *app) error {
 			err = a.check(store)
 		}
 		if err != nil {
-			report("FAULT", "record", err.Error())
-		} else {
-			report("ok", "record", c.Data)
+			steps.add(stepFault, "record", err.Error())
+			break
 		}
+		steps.add(stepDone, "record", c.Data)
+		newest, ok, err := store.Newest(a.ctx)
+		if err != nil {
+			return err
+		}
+		steps.freshness(newest, ok, time.Now(), c.Stale)
 	}
 	switch _, err := os.Stat(c.Config); {
 	case os.IsNotExist(err):
-		report("TODO", "site", fmt.Sprintf("no %s: the site will not say who runs it (name, owner, base_url, repository)", c.Config))
+		steps.add(stepTodo, "site", fmt.Sprintf("no %s: the site will not say who runs it (name, owner, base_url, repository)", c.Config))
 	default:
 		if _, err := loadConfig(c.Config); err != nil {
-			report("FAULT", "site", err.Error())
+			steps.add(stepFault, "site", err.Error())
 		} else {
-			report("ok", "site", c.Config)
+			steps.add(stepDone, "site", c.Config)
 		}
 	}
-	if err := table.Flush(); err != nil {
+	if configured > 0 {
+		pass := hourlyPass(time.Now(), list, a.env)
+		lite, full := billedMinutes(pass)
+		steps.add(stepDone, "minutes", fmt.Sprintf(
+			"a public repository pays nothing; a private one about %d a month with bench-lite.yml every hour, %d with bench.yml", lite, full))
+	}
+	if err := steps.print(); err != nil {
 		return err
 	}
-	if faults > 0 {
-		return fmt.Errorf("%w: %d in the set-up", errCheck, faults)
+	if steps.faults > 0 {
+		return fmt.Errorf("%w: %d in the set-up", errCheck, steps.faults)
 	}
 	return nil
 }

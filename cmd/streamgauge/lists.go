@@ -23,12 +23,9 @@ type modelLists map[string]any
 
 // readLists reads from folders the lists of providers that discover models.
 // Later folders win; what is in them beside lists is not looked at.
-func readLists(list []bench.Provider, folders ...string) (modelLists, error) {
+func readLists(list []bench.Provider, folders []string) (modelLists, error) {
 	lists := modelLists{}
 	for _, folder := range folders {
-		if folder == "" {
-			continue
-		}
 		var facts bench.FactSheet
 		switch err := readBounded(filepath.Join(folder, factsName), &facts); {
 		case err == nil:

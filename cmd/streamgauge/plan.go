@@ -16,7 +16,8 @@ import (
 type planCmd struct {
 	recordFlags
 	measureFlags
-	JSON bool `name:"json" help:"Print the whole plan as JSON."`
+	JSON    bool          `name:"json" help:"Print the whole plan as JSON."`
+	Horizon time.Duration `help:"With --json, also split into shards what falls due so soon."`
 }
 
 // Help is printed under the usage line.
@@ -45,14 +46,18 @@ func (c *planCmd) Run(a *app) error {
 	if list, err = a.discover(c.Data, list, now, true); err != nil {
 		return err
 	}
-	plan := bench.Due(now, list, history, c.options(a))
+	plan := bench.Due(now, list, history, c.options(a, list))
 	if c.JSON {
+		soon := plan
+		if c.Horizon > 0 {
+			soon = bench.Due(now.Add(c.Horizon), list, history, c.options(a, list))
+		}
 		enc := json.NewEncoder(a.stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
 			bench.Plan
 			Shards []shard `json:"shards"` // for a matrix of jobs; empty if nothing is due
-		}{plan, shardsOf(&plan, list)})
+		}{plan, shardsOf(&soon, list, a.env)})
 	}
 	return printPlan(a.stdout, &plan)
 }

@@ -118,7 +118,8 @@ type publishCmd struct {
 // publishFlags say what is published.
 type publishFlags struct {
 	Journals []string      `placeholder:"PATH" type:"path" help:"Journals, or folders with journals at any depth. Those in DATA/journals are always taken."`
-	Lists    string        `name:"models" placeholder:"DIR" type:"path" help:"Folder with the model lists and prices that the measuring job read."`
+	Lists    []string      `name:"models" placeholder:"DIR" type:"path" help:"Folders with the model lists and prices that measuring jobs read."`
+	Left     bool          `name:"artifacts" help:"Also take journals that other jobs of this GitHub repository left as artifacts within eight days."`
 	MaxAge   time.Duration `placeholder:"DURATION" help:"Refuse samples older than this."`
 	Keep     bool          `help:"Leave the journals where they are after they were pushed."`
 }
@@ -154,16 +155,29 @@ func (a *app) publishRecord(branch *data.Branch, list []bench.Provider, f *publi
 		return err
 	}
 	// Fetching clears the working copy, so what bench left there is read first.
-	lists, err := readLists(list, filepath.Join(branch.Dir, "models"), f.Lists)
+	lists, err := readLists(list, append([]string{filepath.Join(branch.Dir, "models")}, f.Lists...))
 	if err != nil {
 		return err
+	}
+	spool, err := os.MkdirTemp("", "streamgauge-artifacts-")
+	if err != nil {
+		return fmt.Errorf("make room for artifacts: %w", err)
+	}
+	defer os.RemoveAll(spool)
+	var left *archive
+	if f.Left {
+		token, err := branch.Token()
+		if err != nil {
+			return err
+		}
+		left = archiveOf(a, token)
 	}
 	var d *delivery
 	var text string
 	done, err := branch.Publish(a.ctx, func(ctx context.Context, store *data.Store) (string, error) {
 		b := *a
 		b.ctx = ctx
-		d = &delivery{app: &b, store: store, list: list, now: time.Now(), maxAge: f.MaxAge}
+		d = &delivery{app: &b, store: store, list: list, now: time.Now(), maxAge: f.MaxAge, left: left, spool: spool}
 		if err := d.ingest(files); err != nil {
 			return "", err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -18,6 +19,7 @@ type measureFlags struct {
 	Force   bool          `help:"Measure every configured pair now, due or not."`
 	Offline bool          `help:"Do not read the providers' model lists and prices; the last ones read count."`
 	Only    []string      `placeholder:"PROVIDER[/MODEL]" help:"Measure only these."`
+	Lane    string        `placeholder:"NAME" help:"Measure only this lane, a shard of 'plan --json'; all is every lane."`
 }
 
 // check returns what is wrong with the flags together.
@@ -32,17 +34,23 @@ func (f *measureFlags) check() error {
 }
 
 // options returns what a plan depends on.
-func (f *measureFlags) options(a *app) bench.Options {
+func (f *measureFlags) options(a *app, list []bench.Provider) bench.Options {
 	o := bench.Options{Env: a.env, Force: f.Force, Time: f.Budget}
-	if len(f.Only) > 0 {
-		o.Only = func(p bench.Pair) bool {
-			for _, want := range f.Only {
-				if want == p.Provider || want == p.String() {
-					return true
-				}
-			}
-			return false
-		}
+	only := slices.DeleteFunc(slices.Clone(f.Only), func(s string) bool { return s == "" }) // as of an input left empty
+	lane := f.Lane
+	if lane == allShards {
+		lane = ""
+	}
+	if len(only) == 0 && lane == "" {
+		return o
+	}
+	lanes := map[string]string{}
+	for i := range list {
+		lanes[list[i].PublicName()] = laneOf(&list[i])
+	}
+	o.Only = func(p bench.Pair) bool {
+		return (lane == "" || lanes[p.Provider] == lane) &&
+			(len(only) == 0 || slices.Contains(only, p.Provider) || slices.Contains(only, p.String()))
 	}
 	return o
 }
@@ -118,7 +126,7 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 	if f.Budget > 0 {
 		m.deadline = start.Add(f.Budget)
 	}
-	options := f.options(a)
+	options := f.options(a, list)
 	ok, failed := 0, 0
 	err = passes(a.ctx, m.deadline, f.Until,
 		func(now time.Time, left time.Duration) bench.Plan {

@@ -28,21 +28,31 @@ func laneOf(p *bench.Provider) string {
 	return bench.SharedLane
 }
 
-// shardsOf splits what is due into shards, by lane.
-func shardsOf(plan *bench.Plan, list []bench.Provider) []shard {
+// shardsOf splits what is due into shards, by lane. A provider whose models
+// have still to be discovered has a shard too, as only the job that has its key
+// can do that.
+func shardsOf(plan *bench.Plan, list []bench.Provider, env bench.Lookup) []shard {
 	shards := []shard{}
-	for i := range plan.Due {
-		d := &plan.Due[i]
-		n := slices.IndexFunc(shards, func(s shard) bool { return s.Name == d.Lane })
+	of := func(lane, provider string) *shard {
+		n := slices.IndexFunc(shards, func(s shard) bool { return s.Name == lane })
 		if n < 0 {
 			n = len(shards)
-			shards = append(shards, shard{Name: d.Lane})
+			shards = append(shards, shard{Name: lane})
 		}
-		s := &shards[n]
+		if !slices.Contains(shards[n].Providers, provider) {
+			shards[n].Providers = append(shards[n].Providers, provider)
+		}
+		return &shards[n]
+	}
+	for i := range plan.Due {
+		d := &plan.Due[i]
+		s := of(d.Lane, d.Provider)
 		s.Due++
 		s.Seconds += d.Takes.Seconds()
-		if !slices.Contains(s.Providers, d.Provider) {
-			s.Providers = append(s.Providers, d.Provider)
+	}
+	for i := range list {
+		if p := &list[i]; p.Discover != nil && len(p.Models) == 0 && p.Configured(env) {
+			of(laneOf(p), p.PublicName())
 		}
 	}
 	none := func(string) (string, bool) { return "", false }
