@@ -45,6 +45,7 @@ type Attempt struct {
 	Duration   time.Duration // start to end, connection included
 	Kind       wire.ErrorKind
 	RetryAfter time.Duration // as the provider asked; 0 if it did not
+	NoOptions  bool          // the request was rejected for its stream_options
 	Input      wire.Count    // tokens
 	Output     wire.Count    // tokens, reasoning included
 }
@@ -68,7 +69,8 @@ func AttemptOf(s *Sample) Attempt {
 	}
 	return Attempt{
 		StartedAt: s.StartedAt, Duration: d, Kind: s.Kind, RetryAfter: s.RetryAfter,
-		Input: s.Usage.Input, Output: s.Usage.Output,
+		NoOptions: s.Detail == wire.DetailStreamOptions,
+		Input:     s.Usage.Input, Output: s.Usage.Output,
 	}
 }
 

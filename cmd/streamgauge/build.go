@@ -42,7 +42,7 @@ func (buildCmd) Help() string {
 
 // Run builds.
 func (c *buildCmd) Run(a *app) error {
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}
@@ -114,10 +114,14 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 	if inputs.Dataset, err = download(a.ctx, store, downloads, now, config.DataLicence); err != nil {
 		return err
 	}
+	inputs.Databases, inputs.Schema = databases(), described()
+	if inputs.Queries, err = answers(a.ctx, filepath.Join(downloads, liteFile)); err != nil {
+		return err
+	}
 	if err := gather(a.ctx, store, list, now, &inputs); err != nil {
 		return err
 	}
-	bar := newProgress(a.stderr, "building the site", 0)
+	bar := a.progress("building the site", 0)
 	defer bar.close()
 	report, err := site.Build(a.ctx, f.Site, inputs, bar.at)
 	if err != nil {

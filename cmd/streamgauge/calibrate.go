@@ -93,7 +93,7 @@ func (a *app) calibrate(rounds int) (bench.Calibration, error) {
 		return report, err
 	}
 	defer lab.close()
-	bar := newProgress(a.stderr, "calibrating", 5)
+	bar := a.progress("calibrating", 5)
 	defer bar.close()
 	for _, step := range []struct {
 		name string

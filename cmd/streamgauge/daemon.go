@@ -93,7 +93,7 @@ func (a *app) daemonTick(c *serveCmd) error {
 	if c.Repo == "" {
 		return (&runCmd{c.recordFlags, c.measureFlags, c.siteFlags}).Run(a)
 	}
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

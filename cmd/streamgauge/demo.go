@@ -153,7 +153,7 @@ func (a *app) backfill(store *data.Store, list []bench.Provider, seed uint64, fr
 		return err
 	}
 	models := simulate.Models()
-	bar := newProgress(a.stderr, "back-filling", len(models))
+	bar := a.progress("back-filling", len(models))
 	defer bar.close()
 	n := 0
 	for i, m := range models {

@@ -24,7 +24,7 @@ func (doctorCmd) Help() string {
 // Run checks.
 func (c *doctorCmd) Run(a *app) error {
 	steps := newChecklist(a.stdout, c.CI)
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		steps.add(stepFault, "provider files", "see below")
 		if err := steps.print(); err != nil {

@@ -171,7 +171,7 @@ func (c *estimateCmd) speeds(a *app) ([]pairSpeed, error) {
 		return nil, err
 	}
 	defer store.Close()
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return nil, err
 	}

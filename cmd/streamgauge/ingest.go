@@ -37,7 +37,7 @@ type rollupCmd struct {
 
 // Run rolls up and checks.
 func (c *rollupCmd) Run(a *app) error {
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/streamgauge/streamgauge/bench"
 )
 
 // Exit codes. Providers failing is data, not failure.
@@ -42,6 +44,10 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	log    *slog.Logger
+
+	level       slog.Level
+	interactive bool            // stderr is a terminal
+	secrets     *bench.Redactor // what of the providers' must be printed nowhere
 }
 
 // A usageError says that the command line is wrong.
@@ -146,12 +152,31 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
-	a := &app{
-		ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr,
-		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime})),
+	a := &app{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, level: level, interactive: isTerminal(stderr)}
+	a.mask(nil)
+	if err := parsed.Run(a); err != nil {
+		return maskedError{err, a.secrets.String(err.Error())}
 	}
-	return parsed.Run(a)
+	return nil
 }
+
+// mask keeps secrets out of all that the app prints from here on.
+func (a *app) mask(secrets []string) {
+	if len(secrets) > 0 {
+		a.secrets = bench.NewRedactor(secrets...)
+		a.stdout, a.stderr = a.secrets.Writer(a.stdout), a.secrets.Writer(a.stderr)
+	}
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: a.level, ReplaceAttr: dropTime}))
+}
+
+// A maskedError is an error whose text shows no secret.
+type maskedError struct {
+	err  error
+	text string
+}
+
+func (e maskedError) Error() string { return e.text }
+func (e maskedError) Unwrap() error { return e.err }
 
 // dropTime leaves the time out of log lines: whoever reads them live knows it,
 // and whatever keeps them stamps them.

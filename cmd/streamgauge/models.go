@@ -30,7 +30,7 @@ func (modelsCmd) Help() string {
 
 // Run lists.
 func (c *modelsCmd) Run(a *app) error {
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (planCmd) Help() string { return "Nothing is sent. Example: streamgauge pla
 
 // Run prints the plan.
 func (c *planCmd) Run(a *app) error {
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

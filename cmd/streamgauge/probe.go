@@ -82,6 +82,7 @@ func (c *probeCmd) measure(a *app) (bench.Sample, error) {
 			return bench.Sample{}, fmt.Errorf("the variable %s is not set; export it, or leave --key-env out if the server wants no key", c.KeyEnv)
 		}
 		target.Key = key
+		a.mask([]string{key})
 	}
 	var nonce string
 	if c.Nonce {
@@ -97,7 +98,7 @@ func (c *probeCmd) measure(a *app) (bench.Sample, error) {
 		a.log.Debug("warm-up", "error", err)
 	}
 	var obs bench.Observer
-	live := newLiveLine(a.stderr)
+	live := newLiveLine(a.stderr, a.interactive)
 	obs.Event = live.event
 	if c.Record != "" {
 		obs.Recording = func(rec bench.Recording) { err = c.keep(a, rec) }
@@ -164,7 +165,7 @@ type liveLine struct {
 	printed time.Duration
 }
 
-func newLiveLine(out io.Writer) *liveLine { return &liveLine{out: out, on: isTerminal(out)} }
+func newLiveLine(out io.Writer, on bool) *liveLine { return &liveLine{out: out, on: on} }
 
 // liveEvery is how often the live line changes; more often than the eye follows
 // would only take processor time from the measurement.

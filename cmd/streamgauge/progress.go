@@ -22,9 +22,11 @@ type progress struct {
 // plainEvery is how often long work says how far it is, off a terminal.
 const plainEvery = 5 * time.Second
 
-func newProgress(out io.Writer, what string, total int) *progress {
+// progress begins to show work of total steps; 0 is not known yet.
+func (a *app) progress(what string, total int) *progress {
+	out := a.stderr
 	p := &progress{out: out, what: what, total: total, since: time.Now()}
-	if isTerminal(out) {
+	if a.interactive {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription(what),

@@ -137,7 +137,7 @@ Examples:
 
 // Run publishes.
 func (c *publishCmd) Run(a *app) error {
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.measureFlags.check(); err != nil {
 		return err
 	}
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (c *benchCmd) Run(a *app) error {
 	if err := c.measureFlags.check(); err != nil {
 		return err
 	}
-	list, err := c.load()
+	list, err := c.load(a)
 	if err != nil {
 		return err
 	}

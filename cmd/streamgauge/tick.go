@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +23,19 @@ type recordFlags struct {
 	Providers string `placeholder:"DIR" type:"path" help:"Directory of provider files; the ones built in if not given."`
 }
 
-// load reads the provider files.
-func (f *recordFlags) load() ([]bench.Provider, error) {
-	if f.Providers == "" {
-		return bench.LoadProviders(providers.Files)
+// load reads the provider files. From here on nothing that the app prints shows
+// a secret of theirs.
+func (f *recordFlags) load(a *app) ([]bench.Provider, error) {
+	var files fs.FS = providers.Files
+	if f.Providers != "" {
+		if _, err := os.Stat(f.Providers); err != nil {
+			return nil, fmt.Errorf("read provider files: %w", err)
+		}
+		files = os.DirFS(f.Providers)
 	}
-	if _, err := os.Stat(f.Providers); err != nil {
-		return nil, fmt.Errorf("read provider files: %w", err)
-	}
-	return bench.LoadProviders(os.DirFS(f.Providers))
+	list, err := bench.LoadProviders(files)
+	a.mask(secretsOf(list, a.env))
+	return list, err
 }
 
 // journals is the folder of a record that measured samples go to first.
@@ -37,19 +43,21 @@ func journals(dir string) string { return filepath.Join(dir, "journals") }
 
 // newJournal opens a journal of its own for this run, which refuses every line
 // that holds a secret of a provider's.
-func newJournal(dir string, now time.Time, secrets [][]byte) (*data.Journal, error) {
+func newJournal(dir string, now time.Time, secrets []string) (*data.Journal, error) {
 	folder := journals(dir)
 	name := fmt.Sprintf("%s-%d.ndjson", now.UTC().Format("20060102T150405.000"), os.Getpid())
-	return data.CreateJournal(filepath.Join(folder, name), secrets)
+	var guarded [][]byte
+	for _, secret := range secrets {
+		guarded = append(guarded, []byte(secret))
+	}
+	return data.CreateJournal(filepath.Join(folder, name), guarded)
 }
 
 // secretsOf returns what must appear in nothing that providers leave behind.
-func secretsOf(list []bench.Provider, env bench.Lookup) [][]byte {
-	var secrets [][]byte
+func secretsOf(list []bench.Provider, env bench.Lookup) []string {
+	var secrets []string
 	for i := range list {
-		for _, secret := range list[i].Secrets(env) {
-			secrets = append(secrets, []byte(secret))
-		}
+		secrets = append(secrets, list[i].Secrets(env)...)
 	}
 	return secrets
 }
@@ -80,16 +88,18 @@ type measuring struct {
 	store    *data.Store   // where the newest traces go; nil keeps none
 	env      bench.Lookup
 	history  bench.History // is told of each attempt; may be nil
+	secrets  *bench.Redactor
 	vantage  string
 	region   string
 	deadline time.Time // zero is none
 }
 
 // begin opens the journal before the first request, and warms the meter up.
-func (m *measuring) begin(ctx context.Context, now time.Time, secrets [][]byte) (err error) {
+func (m *measuring) begin(ctx context.Context, now time.Time, secrets []string) (err error) {
 	if m.journal != nil {
 		return nil
 	}
+	m.secrets = bench.NewRedactor(secrets...)
 	if m.journal, err = newJournal(m.store.Dir(), now, secrets); err != nil {
 		return err
 	}
@@ -103,7 +113,7 @@ func (m *measuring) begin(ctx context.Context, now time.Time, secrets [][]byte) 
 // journal as soon as it is known, and says what came of it. It stops between
 // two requests when ctx ends, or at the deadline.
 func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed int, err error) {
-	bar := newProgress(m.app.stderr, "measuring", len(due))
+	bar := m.app.progress("measuring", len(due))
 	defer bar.close()
 	for i := range due {
 		if ctx.Err() != nil {
@@ -122,29 +132,58 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed
 			run.Env.Vantage = bench.VantageSimulated
 		}
 		bar.say(due[i].Pair.String())
-		sample := m.meter.Measure(ctx, run, bench.Observer{})
-		if sample.Detail == bench.DetailAborted {
-			return ok, failed, context.Canceled // tells nothing of the provider
+		run.Target.NoStreamOptions = run.Target.NoStreamOptions || m.rejects(run.Pair)
+		sample, err := m.one(ctx, run)
+		if err == nil && sample.Detail == wire.DetailStreamOptions && !run.Target.NoStreamOptions {
+			// Asked again without what was rejected: a request and a sample of
+			// its own. The next month of runs leaves the options out at once.
+			m.app.log.Info("asking again without stream_options", "pair", run.Pair)
+			failed++
+			run.Target.NoStreamOptions = true
+			sample, err = m.one(ctx, run)
 		}
-		if err := m.journal.Append(sample); err != nil {
-			return ok, failed, fmt.Errorf("keep the sample of %s: %w", due[i].Pair, err)
-		}
-		if m.history != nil {
-			m.history[sample.Pair] = append(m.history[sample.Pair], bench.AttemptOf(&sample))
+		if err != nil {
+			return ok, failed, err
 		}
 		if sample.OK() {
 			ok++
-			if m.store != nil {
-				if _, err := m.store.PutTrace(sample); err != nil {
-					m.app.log.Warn("the trace is not kept; the sample is", "pair", due[i].Pair, "error", err)
-				}
-			}
 		} else {
 			failed++
 		}
 		bar.step(describe(&sample))
 	}
 	return ok, failed, nil
+}
+
+// rejects reports whether the history knows that a pair's server rejects
+// stream_options.
+func (m *measuring) rejects(pair bench.Pair) bool {
+	return slices.ContainsFunc(m.history[pair], func(a bench.Attempt) bool { return a.NoOptions })
+}
+
+// one sends one request and keeps what came of it.
+func (m *measuring) one(ctx context.Context, run bench.Run) (bench.Sample, error) {
+	sample := m.meter.Measure(ctx, run, bench.Observer{})
+	if sample.Detail == bench.DetailAborted {
+		return sample, context.Canceled // tells nothing of the provider
+	}
+	// The only texts of a provider's that a sample keeps. One that echoes its
+	// key must not cost the sample: the journal would refuse it.
+	for _, label := range []*string{&sample.ServedBy, &sample.Backend, &sample.Finish} {
+		*label = m.secrets.String(*label)
+	}
+	if err := m.journal.Append(sample); err != nil {
+		return sample, fmt.Errorf("keep the sample of %s: %w", run.Pair, err)
+	}
+	if m.history != nil {
+		m.history[sample.Pair] = append(m.history[sample.Pair], bench.AttemptOf(&sample))
+	}
+	if sample.OK() && m.store != nil {
+		if _, err := m.store.PutTrace(sample); err != nil {
+			m.app.log.Warn("the trace is not kept; the sample is", "pair", run.Pair, "error", err)
+		}
+	}
+	return sample, nil
 }
 
 // describe says in one line what came of a request.

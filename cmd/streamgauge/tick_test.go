@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A chatServer answers chat requests as handle says, and counts them.
+type chatServer struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []map[string]any
+}
+
+func newChatServer(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, body map[string]any)) *chatServer {
+	t.Helper()
+	s := &chatServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Errorf("request body: %v", err)
+		}
+		s.mu.Lock()
+		s.bodies = append(s.bodies, body)
+		s.mu.Unlock()
+		handle(w, r, body)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// stream writes a short answer in the chat format.
+func stream(w io.Writer, words ...string) {
+	for _, word := range words {
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", word)
+	}
+	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+// writeProvider writes a provider file into a folder of its own.
+func writeProvider(t *testing.T, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestRejectedStreamOptions checks that a server that rejects stream_options is
+// asked once more without, as a sample of its own, and that later runs leave
+// them out at once.
+func TestRejectedStreamOptions(t *testing.T) {
+	server := newChatServer(t, func(w http.ResponseWriter, _ *http.Request, body map[string]any) {
+		if body["stream_options"] != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"error":{"message":"Unrecognized request argument supplied: stream_options","type":"invalid_request_error"}}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		stream(w, "some", " words")
+	})
+	dir := writeProvider(t, "old", "base_url: "+server.URL+"/v1\nprotocol: openai_chat\nevery: 10m\nmodels: [m]\n")
+	record := t.TempDir()
+	for range 2 {
+		if _, stderr, err := runWith(t, "bench", "--providers", dir, "--data", filepath.Join(record, "r"), "--force", "--offline"); err != nil {
+			t.Fatalf("bench: %v\n%s", err, stderr)
+		}
+		if _, stderr, err := runWith(t, "ingest", "--data", filepath.Join(record, "r")); err != nil {
+			t.Fatalf("ingest: %v\n%s", err, stderr)
+		}
+	}
+	var asked []bool
+	for _, body := range server.bodies {
+		asked = append(asked, body["stream_options"] != nil)
+	}
+	if got, want := fmt.Sprint(asked), "[true false false]"; got != want {
+		t.Errorf("requests with stream_options: %s; want %s", got, want)
+	}
+}
+
+// TestSecretsGoNowhere puts a canary key into every place a provider can echo
+// it, and looks for it, plain and encoded, in all that is left behind.
+func TestSecretsGoNowhere(t *testing.T) {
+	const canary = "canary-4f8a1c77d2e94b6f"
+	echo := func(w http.ResponseWriter, r *http.Request) string {
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if key != canary {
+			t.Errorf("the server got the key %q", key)
+		}
+		w.Header().Set("X-Request-Id", key)
+		w.Header().Set("Retry-After", key)
+		return key
+	}
+	server := newChatServer(t, func(w http.ResponseWriter, r *http.Request, body map[string]any) {
+		key := echo(w, r)
+		switch body["model"] {
+		case "refuses":
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s","type":%q,"code":%q}}`, key, key, key)
+		case "redirects":
+			http.Redirect(w, r, "http://localhost:1/"+key, http.StatusTemporaryRedirect)
+		case "in-band":
+			fmt.Fprintf(w, "data: {\"error\":{\"message\":%q,\"code\":%q}}\n\n", key, key)
+		default:
+			fmt.Fprintf(w, ": %s\n\nevent: %s\ndata: {\"id\":%q,\"model\":%q,\"provider\":%q,\"system_fingerprint\":%q,\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", key, key, key, key, key, key, key)
+			fmt.Fprintf(w, "data: {\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", key, key)
+		}
+	})
+	dir := writeProvider(t, "gateway", "base_url: "+server.URL+"/v1\nprotocol: openai_chat\nkey_env: GATEWAY_KEY\nevery: 10m\n"+
+		"models: [refuses, redirects, in-band, echoes]\n")
+	out := t.TempDir()
+	env := func(name string) (string, bool) {
+		if name == "GATEWAY_KEY" {
+			return canary, true
+		}
+		return "", false
+	}
+	var stdout, stderr bytes.Buffer
+	args := []string{"-v", "run", "--providers", dir, "--data", filepath.Join(out, "record"), "--site", filepath.Join(out, "site"), "--offline"}
+	if err := run(t.Context(), args, env, strings.NewReader(""), &stdout, &stderr); err != nil {
+		// A sample that holds the key is refused as a whole: an error, with
+		// what else was measured kept.
+		fmt.Fprintln(&stderr, err)
+	}
+	if n := len(server.bodies); n != 4 {
+		t.Errorf("%d requests were sent; want 4", n)
+	}
+	look := func(where string, text []byte) {
+		for _, form := range []string{canary, "Y2FuYXJ5LTRmOGExYzc3ZDJlOTRiNm", "63616e6172792d3466386131633737643265393462"} {
+			if bytes.Contains(text, []byte(form)) {
+				t.Errorf("%s holds the key (as %s)", where, form)
+			}
+		}
+	}
+	look("standard output", stdout.Bytes())
+	look("the log", stderr.Bytes())
+	files := 0
+	err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files++
+		look(path, text)
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("looked at %d files: %v", files, err)
+	}
+}
