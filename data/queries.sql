@@ -1,7 +1,7 @@
 -- What is in this file?
--- A row for each series: what may be put into one statistic. Raw samples are of the newest days only.
-SELECT provider, model, vantage, nonce, count(*) AS samples, min(date(started_at)) AS first_day, max(date(started_at)) AS last_day
-FROM samples GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 LIMIT 20;
+-- Its raw samples by provider and vantage point. A model is one series, or two: with and without a nonce.
+SELECT provider, vantage, count(DISTINCT model) AS models, count(*) AS samples, min(date(started_at)) AS first_day, max(date(started_at)) AS last_day
+FROM samples GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 20;
 
 -- Which models decode fastest?
 -- The median of the daily medians over the newest 30 days. It is not the ranking: it has no interval, and does not say which differences are chance.
@@ -13,7 +13,7 @@ WITH days AS (
   WHERE NOT nonce AND decode_tps_p50 IS NOT NULL AND day > date((SELECT max(day) FROM daily), '-30 days'))
 SELECT provider, model, vantage, n AS days, round(avg(tps), 1) AS decode_tps
 FROM days WHERE i IN ((n + 1) / 2, (n + 2) / 2)
-GROUP BY 1, 2, 3 ORDER BY 5 DESC, 1, 2, 3 LIMIT 20;
+GROUP BY 1, 2, 3 ORDER BY 5 DESC, 1, 2, 3 LIMIT 10;
 
 -- Who answers sooner than a week ago?
 -- Time to first token: the mean of the daily medians of the newest seven days against the seven before.
@@ -24,7 +24,7 @@ WITH weeks AS (
   FROM daily, (SELECT max(day) AS newest FROM daily)
   WHERE NOT nonce AND day > date(newest, '-14 days') GROUP BY 1, 2, 3)
 SELECT provider, model, vantage, round(before_ms) AS before_ms, round(now_ms) AS now_ms, round(100 * (now_ms / before_ms - 1), 1) AS percent
-FROM weeks WHERE percent IS NOT NULL ORDER BY percent, 1, 2, 3 LIMIT 20;
+FROM weeks WHERE percent IS NOT NULL ORDER BY percent, 1, 2, 3 LIMIT 10;
 
 -- Why is there no rate?
 -- A rate that no formula could get right is NULL, with the reason beside it.
@@ -35,7 +35,7 @@ FROM samples WHERE outcome = 'ok' GROUP BY 1 ORDER BY 2 DESC, 1;
 -- How do runs fail, and where?
 -- The kind of the error, and the phase the run was in.
 SELECT error_kind, failed_in, error_detail, count(*) AS samples
-FROM samples WHERE outcome = 'failed' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 20;
+FROM samples WHERE outcome = 'failed' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 10;
 
 -- Is it slower at some hours of the day?
 -- Mean decode rate by hour, UTC, over all series and every hourly summary.
@@ -52,13 +52,13 @@ FROM samples WHERE outcome = 'ok' AND decode_tps IS NOT NULL GROUP BY 1 ORDER BY
 -- Every run opens a fresh connection; a warm client is spared all but the first token.
 SELECT provider, vantage, round(avg(dns_ms), 1) AS dns_ms, round(avg(connect_ms), 1) AS connect_ms, round(avg(tls_ms), 1) AS tls_ms,
   round(avg(ttft_ms), 1) AS ttft_ms, round(avg(ttft_cold_ms), 1) AS cold_ms
-FROM samples WHERE outcome = 'ok' GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 20;
+FROM samples WHERE outcome = 'ok' GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 10;
 
 -- Which streams stall?
 -- A stall is a gap above half a second and above five times the median gap of its answer.
 SELECT provider, model, count(*) AS answers, round(100 * avg(stall_count > 0), 1) AS percent_stalled,
   round(max(icl_ms_max)) AS longest_gap_ms, round(avg(burstiness), 2) AS burstiness
-FROM samples WHERE outcome = 'ok' AND stall_count IS NOT NULL GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2 LIMIT 20;
+FROM samples WHERE outcome = 'ok' AND stall_count IS NOT NULL GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2 LIMIT 10;
 
 -- What did the slowest starts look like?
 -- The ten samples with the longest time to first token.
@@ -80,7 +80,7 @@ WITH RECURSIVE
     FROM ranked WHERE upto > (samples - 1) / 2 GROUP BY 1, 2, 3),
   scale(bucket, tps) AS (VALUES(0, 2 / 2.02) UNION ALL SELECT bucket + 1, tps * 1.02 FROM scale WHERE bucket < 600)
 SELECT provider, model, vantage, samples, round(tps, 1) AS decode_tps_p50
-FROM middle LEFT JOIN scale USING (bucket) ORDER BY tps DESC, 1, 2, 3 LIMIT 20;
+FROM middle LEFT JOIN scale USING (bucket) ORDER BY tps DESC, 1, 2, 3 LIMIT 10;
 
 -- How much did our own machine disturb?
 -- Disturbed runs count for success and enter no spread. The delay is from the kernel's stamp of a read to ours.

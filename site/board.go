@@ -37,6 +37,7 @@ type BoardPage struct {
 	Ranked    int
 	Table     BoardTable
 	CSV, JSON string
+	Query     string // link to the query behind the board
 }
 
 // A BoardTable is endpoints, one a row, on axes that they share.
@@ -159,7 +160,7 @@ func (e *edition) boardPage(w rollup.Window, m rollup.Metric) BoardPage {
 	if path != "" {
 		p.Title += " · " + f.name + ", " + windowName(w)
 	}
-	p.JSON = p.Root + apiBoardPath(w, m)
+	p.JSON, p.Query = p.Root+apiBoardPath(w, m), queryLink(p.Root, e.boardQuery(w))
 	p.Windows, p.Metrics = e.boardChoices(p.Page, w, m)
 	p.Missing = moreDays(b.DaysMissing())
 	p.Newest = e.newest()

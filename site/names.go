@@ -10,15 +10,24 @@ import (
 // hold all of it.
 const maxName = 80
 
-// display makes a name that came from outside harmless to look at: characters
-// that print nothing or reorder their neighbours become U+FFFD, white space
-// becomes one space, and what is too long is cut. Escaping is the template's.
+// display makes a name that came from outside harmless to look at, and short.
 func display(name string) string {
+	if text := legible(name, maxName); text != "" {
+		return text
+	}
+	return "(no name)"
+}
+
+// legible makes text that came from outside harmless to look at: characters that
+// print nothing or reorder their neighbours become U+FFFD, white space becomes
+// one space, and what is longer than limit characters is cut. Escaping is the
+// template's.
+func legible(text string, limit int) string {
 	var b strings.Builder
 	n := 0
 	space := false
-	for _, r := range strings.TrimSpace(name) {
-		if n == maxName {
+	for _, r := range strings.TrimSpace(text) {
+		if n == limit {
 			b.WriteString("…")
 			break
 		}
@@ -35,9 +44,6 @@ func display(name string) string {
 		}
 		b.WriteRune(r)
 		n++
-	}
-	if b.Len() == 0 {
-		return "(no name)"
 	}
 	return b.String()
 }

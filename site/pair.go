@@ -55,6 +55,7 @@ type PairPage struct {
 	Events    []EventItem
 	Others    []Link // other series of the pair
 	Foot      string
+	Query     string // link to the query behind the page; may be empty
 	PointsCSV string
 	JSON      string
 }
@@ -146,7 +147,7 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	for i := range p.events {
 		page.Events = append(page.Events, e.eventItem(&p.events[i], page.Root))
 	}
-	page.Foot = footOf(s)
+	page.Foot, page.Query = footOf(s), queryLink(page.Root, e.seriesQuery(p, w))
 	return page
 }
 

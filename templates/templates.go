@@ -13,8 +13,9 @@ import (
 )
 
 //go:generate sh assets/echarts/build.sh
+//go:generate sh assets/sqlite/build.sh
 
-//go:embed *.tmpl assets/*.css assets/*.js assets/*.svg assets/*.txt
+//go:embed *.tmpl assets/*.css assets/*.js assets/*.svg assets/*.txt assets/*.wasm
 var files embed.FS
 
 // Files holds the templates at its root and what is published as it stands

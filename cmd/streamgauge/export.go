@@ -65,6 +65,13 @@ func download(ctx context.Context, store *data.Store, dir string, now time.Time,
 	if err := store.Assemble(ctx, filepath.Join(dir, liteFile), lite); err != nil {
 		return nil, fmt.Errorf("assemble the lite download: %w", err)
 	}
+	for _, name := range []string{wholeFile, liteFile} {
+		packed := name + ".gz"
+		if err := pack(filepath.Join(dir, name), filepath.Join(dir, packed)); err != nil {
+			return nil, err
+		}
+		names, notes[packed] = append(names, packed), "The same, compressed."
+	}
 	for _, format := range []data.Format{data.CSV, data.NDJSON} {
 		made, err := data.ExportGzip(ctx, filepath.Join(dir, wholeFile), dir, format)
 		if err != nil {

@@ -1,0 +1,32 @@
+package site
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/streamgauge/streamgauge/rollup"
+)
+
+// seriesQuery asks for what a pair's page is made of: its runs over a window of
+// up to 7 days, which the lite file holds too, and its days over a longer one.
+func (e *edition) seriesQuery(p *endpoint, w rollup.Window) string {
+	nonce := 0
+	if p.series.Nonce {
+		nonce = 1
+	}
+	where := fmt.Sprintf("WHERE provider = %s AND model = %s AND vantage = %s AND nonce = %d",
+		literal(p.series.Provider), literal(p.series.Model), literal(p.series.Vantage), nonce)
+	span := w.Span(e.now)
+	if w.Days() <= 7 {
+		return fmt.Sprintf("SELECT started_at, outcome, error_kind, decode_tps, decode_invalid, ttft_ms, ttlt_ms, tps_hybrid, client_noisy\nFROM samples %s\n  AND started_at >= '%s' AND started_at < '%s' ORDER BY id DESC",
+			where, span.From.UTC().Format(time.RFC3339), span.To.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("SELECT day, samples, ok, success_percent, decode_tps_n, decode_tps_p50, ttft_ms_n, ttft_ms_p50, tps_hybrid_p50\nFROM daily %s\n  AND day >= '%s' AND day < '%s' ORDER BY day DESC",
+		where, span.From.UTC().Format(time.DateOnly), span.To.UTC().Format(time.DateOnly))
+}
+
+// boardQuery asks for the daily medians a board's scores are made of.
+func (e *edition) boardQuery(w rollup.Window) string {
+	return fmt.Sprintf("SELECT day, provider, model, vantage, nonce, samples, ok, decode_tps_n, decode_tps_p50, ttft_ms_n, ttft_ms_p50, tps_hybrid_p50\nFROM daily WHERE day >= '%s'\nORDER BY day DESC, provider, model",
+		w.Span(e.now).From.UTC().Format(time.DateOnly))
+}
