@@ -241,9 +241,17 @@ func differenceOf(c rollup.Comparison) Difference {
 	case rollup.NotComparable:
 		return Difference{Text: "not comparable", Interval: because(c.Why)}
 	case rollup.NoClearDifference:
-		return Difference{Text: "no clear difference", Interval: ratioInterval(c) + ", " + plural(c.Days, "day")}
+		return Difference{Text: "no clear difference", Interval: intervalWords(c) + ", " + plural(c.Days, "day")}
 	}
-	return Difference{Text: ratioWords(c), Clear: true, Interval: ratioInterval(c) + ", " + plural(c.Days, "day")}
+	return Difference{Text: ratioWords(c), Clear: true, Interval: intervalWords(c) + ", " + plural(c.Days, "day")}
+}
+
+// intervalWords formats the interval of a ratio in the unit of [ratioWords].
+func intervalWords(c rollup.Comparison) string {
+	if c.Ratio >= 2 {
+		return significant(c.Interval.Lo, 2) + " to " + significant(c.Interval.Hi, 2) + " times"
+	}
+	return ratioInterval(c)
 }
 
 // ratioWords puts a clear ratio in words, as seen from the first.

@@ -54,6 +54,9 @@ type section struct{ text, path string }
 var sections = [...]section{
 	{"Leaderboard", ""},
 	{"Compare", comparePath},
+	{"Race", racePath},
+	{"Reliability", reliabilityPath},
+	{"Estimate", estimatePath},
 	{"Providers", "provider/"},
 	{"Changes", "changes/"},
 	{"Dataset", datasetPath},
