@@ -2,11 +2,13 @@ package site
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // queryPath is the folder of the query page.
@@ -189,8 +191,8 @@ func (c AnswerCell) rightward() bool { return c.Number || c.Null }
 // maxAnswerText is how many characters of a text are shown.
 const maxAnswerText = 400
 
-// answerCell writes a value as SQLite's shell and JavaScript would: all digits,
-// no unit. It is the answer itself and no published number.
+// answerCell writes a value as the page's script would: all digits, no unit. It
+// is the answer itself and no published number.
 func answerCell(v any) AnswerCell {
 	switch v := v.(type) {
 	case nil:
@@ -198,7 +200,11 @@ func answerCell(v any) AnswerCell {
 	case int64:
 		return AnswerCell{Text: strconv.FormatInt(v, 10), Number: true}
 	case float64:
-		return AnswerCell{Text: strconv.FormatFloat(v, 'f', -1, 64), Number: true}
+		text, err := json.Marshal(v) // which writes numbers as JavaScript does
+		if err != nil {              // the infinities
+			text = strconv.AppendFloat(nil, v, 'f', -1, 64)
+		}
+		return AnswerCell{Text: string(text), Number: true}
 	case string:
 		return AnswerCell{Text: legible(v, maxAnswerText)}
 	case []byte:
@@ -212,10 +218,10 @@ const maxQueryLink = 1500
 
 // queryLink returns the address at which a query stands in the editor of the
 // query page, ready to be run by the reader, as seen from a page whose root is
-// at root. It is empty for a query that is too long or holds what SQLite would
-// not read: no link is better than one to another question.
+// at root. It is empty for a query that is too long or that an address, the
+// editor or SQLite would change: no link is better than one to another question.
 func queryLink(root, query string) string {
-	if len(query) > maxQueryLink || strings.ContainsRune(query, 0) {
+	if len(query) > maxQueryLink || !utf8.ValidString(query) || strings.ContainsAny(query, "\x00\r") {
 		return ""
 	}
 	return root + queryPath + "?sql=" + url.QueryEscape(query) + "#console"
