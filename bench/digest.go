@@ -54,7 +54,9 @@ type delivery struct {
 // deliveries returns the trace's visible text by delivery. A large first part
 // comes in several reads, though the server sent it at once. Counting only the
 // first of them as made before the clock started would make tokens out of the
-// network's speed, so reads that follow it within HeadGap belong to it.
+// network's speed, so reads that follow it within HeadGap belong to it. That is
+// about reads of a socket: in a trace without offsets, which was read from none,
+// each chunk came as it is told.
 func (s *Sample) deliveries() []delivery {
 	var parts []delivery
 	for _, a := range s.Trace {
@@ -67,7 +69,7 @@ func (s *Sample) deliveries() []delivery {
 		}
 		parts = append(parts, delivery{a, 1, a.Tokens > 0})
 	}
-	if len(parts) < 2 {
+	if len(parts) < 2 || parts[0].Offset == 0 {
 		return parts
 	}
 	mean := (parts[len(parts)-1].At - parts[0].At) / time.Duration(len(parts)-1)
