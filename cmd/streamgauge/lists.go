@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
 )
@@ -50,14 +52,51 @@ func readLists(list []bench.Provider, folders []string) (modelLists, error) {
 	return lists, nil
 }
 
-// write puts the lists into a folder.
+// sightAge is how old the last sight of models in a kept list may become before
+// the list is written again for that alone: the record of a tick that measured
+// nothing should not change.
+const sightAge = 24 * time.Hour
+
+// write puts the lists into a folder, but for those that say what is there.
 func (l modelLists) write(folder string) error {
 	for name, v := range l {
-		if err := writeJSON(filepath.Join(folder, name), v); err != nil {
+		file := filepath.Join(folder, name)
+		same := false
+		switch v := v.(type) {
+		case bench.Catalog:
+			var kept bench.Catalog
+			same = readBounded(file, &kept) == nil && sameCatalog(kept, v)
+		case bench.FactSheet:
+			var kept bench.FactSheet
+			same = readBounded(file, &kept) == nil && reflect.DeepEqual(kept.Facts, v.Facts)
+		}
+		if same {
+			continue
+		}
+		if err := writeJSON(file, v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sameCatalog reports whether two catalogues list the same, seen about the same
+// time.
+func sameCatalog(kept, read bench.Catalog) bool {
+	if len(kept.Models) != len(read.Models) {
+		return false
+	}
+	for id, is := range read.Models {
+		was, ok := kept.Models[id]
+		if !ok || is.LastSeen.Sub(was.LastSeen) > sightAge {
+			return false
+		}
+		was.LastSeen = is.LastSeen
+		if !reflect.DeepEqual(was, is) {
+			return false
+		}
+	}
+	return true
 }
 
 // readBounded reads a JSON file of a known shape and at most maxList bytes.
