@@ -341,7 +341,7 @@ func (page *DuelPage) draw(c []rollup.Comparison) {
 			ends = append(ends, percentOf(x.Interval.Lo), percentOf(x.Interval.Hi))
 		}
 	}
-	wide := svg.Axis{Scale: svg.LinearOver(ends...), W: 560, Format: svg.Percent, Zero: true}
+	wide := svg.Axis{Scale: svg.LinearOver(ends...), W: 560, Zero: true}
 	phone := wide
 	phone.W, phone.Text = 358, 12
 	page.Axis, page.PhoneAxis = wide.SVG(), phone.SVG()

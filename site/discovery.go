@@ -69,7 +69,7 @@ func (e *edition) sitemap() ([]byte, error) {
 	}
 	set.Space = "http://www.sitemaps.org/schemas/sitemap/0.9"
 	paths := []string{"", "provider/", "changes/", datasetPath, queryPath, "guides/"}
-	paths = append(paths, comparePath, racePath, reliabilityPath, estimatePath)
+	paths = append(paths, comparePath, racePath, reliabilityPath, pricePath, estimatePath, statusPath)
 	names, err := proseNames(e.in.Content)
 	if err != nil {
 		return nil, err

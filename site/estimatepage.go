@@ -159,11 +159,11 @@ func crossingWords(nameA, nameB string, a, b stats.Speed) string {
 	case a == b:
 		return "Both take the same time at every length."
 	case ok && sooner != faster:
-		return fmt.Sprintf("%s is done first up to %s tokens, %s from there on.", sooner, significant(tokens, 3), faster)
+		return fmt.Sprintf("By their medians, %s is done first up to about %s tokens, %s from there on.", sooner, significant(tokens, 2), faster)
 	case a.TTFTSeconds == b.TTFTSeconds:
-		return fmt.Sprintf("%s is done first at every length.", faster)
+		return fmt.Sprintf("By their medians, %s is done first at every length.", faster)
 	}
-	return fmt.Sprintf("%s is done first at every length.", sooner)
+	return fmt.Sprintf("By their medians, %s is done first at every length.", sooner)
 }
 
 // workedTable works the times of answers of the board's lengths out.

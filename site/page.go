@@ -56,6 +56,7 @@ var sections = [...]section{
 	{"Compare", comparePath},
 	{"Race", racePath},
 	{"Reliability", reliabilityPath},
+	{"Price", pricePath},
 	{"Estimate", estimatePath},
 	{"Providers", "provider/"},
 	{"Changes", "changes/"},
