@@ -220,6 +220,27 @@ func TestConnectionFailures(t *testing.T) {
 	}
 }
 
+// TestSilenceWithinTheLimit checks that the published limit is the only one: an
+// answer that begins, or goes on, after nearly all of it is a success.
+func TestSilenceWithinTheLimit(t *testing.T) {
+	const s = time.Second
+	for name, script := range map[string][]send{
+		"late head":  {{110 * s, sseHead + chunk(say("hi")) + chunk(finish(1, 0)) + lastChunk}},
+		"late first": {{s, sseHead}, {115 * s, chunk(say("hi")) + chunk(finish(1, 0)) + lastChunk}},
+		"late rest":  {{s, sseHead + chunk(say("hi"))}, {118 * s, chunk(finish(1, 0)) + lastChunk}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := scripted(script, wallSet{}, 0)
+				m.Limits = Limits{}
+				if s := measure(t, m, chatRun("http://sim.invalid")); !s.OK() {
+					t.Errorf("%v %q in %q; want a success", s.Kind, s.Detail, s.FailedIn)
+				}
+			})
+		})
+	}
+}
+
 // TestHeldOpen checks how long a finished answer is waited for on a connection
 // that the server does not close: long if only a finish reason came, as usage
 // may follow, and short after an end marker.
@@ -235,7 +256,7 @@ func TestHeldOpen(t *testing.T) {
 		{"end marker", []send{{0, sseHead}, {s, chunk(say("hi") + finish(1, 0))}, silent}, s + DrainTimeout},
 		{"finish reason", []send{{0, sseHead}, {s, chunk(say("hi") + stop)}, silent}, s + FinishTimeout},
 		{"finish reason, usage 9 s later", []send{{0, sseHead}, {s, chunk(say("hi") + stop)}, {10 * s, chunk(finish(1, 0))}, silent}, 10*s + DrainTimeout},
-		{"text alone", []send{{0, sseHead}, {s, chunk(say("hi"))}, silent}, s + IdleTimeout},
+		{"text alone", []send{{0, sseHead}, {s, chunk(say("hi"))}, silent}, 91 * s},
 		{"error report", []send{{0, "HTTP/1.1 500 X\r\n\r\n"}, {s, "{}"}, silent}, s + DrainTimeout},
 	}
 	for _, tt := range tests {

@@ -18,13 +18,14 @@ import (
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
-// Limits of a run inside [RunTimeout]. Those of waiting are so long that no
-// answer of MaxOutputTokens which keeps within RunTimeout meets them; they only
-// tell in which phase a dead run died.
+// Limits of a run inside [RunTimeout]. The published method knows one limit
+// only, so waiting for the head or for the next read may take all of it; in
+// which phase a dead run died follows from what had come. A provider file may
+// shorten them.
 const (
 	DialTimeout   = 30 * time.Second // look-up and connect, and again the TLS handshake
-	HeaderTimeout = 90 * time.Second // dispatch to the end of the response head
-	IdleTimeout   = 90 * time.Second // silence between two reads of the body
+	HeaderTimeout = RunTimeout       // dispatch to the end of the response head
+	IdleTimeout   = RunTimeout       // silence between two reads of the body
 	DrainTimeout  = 2 * time.Second  // silence after an end marker on a connection held open
 	FinishTimeout = 10 * time.Second // silence after a finish reason that no end marker follows
 

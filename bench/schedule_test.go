@@ -587,7 +587,7 @@ func TestAttemptOf(t *testing.T) {
 		{"success", Sample{Phases: Phases{Setup: s}, LastText: 8 * s, Done: 9 * s, EOF: 10 * s}, 11 * s},
 		{"cut off", Sample{Phases: Phases{Setup: s, Headers: 2 * s}, LastText: 8 * s, Kind: wire.KindNetwork}, 9 * s},
 		{"never connected", Sample{Kind: wire.KindTimeout, FailedIn: PhaseDial}, DialTimeout},
-		{"no answer", Sample{Phases: Phases{Setup: s, WroteRequest: s}, Kind: wire.KindTimeout, FailedIn: PhaseHeaders}, 92 * s},
+		{"no answer", Sample{Phases: Phases{Setup: s, WroteRequest: s}, Kind: wire.KindTimeout, FailedIn: PhaseHeaders}, RunTimeout},
 		{"endless", Sample{Phases: Phases{Setup: s}, LastText: 119 * s, Kind: wire.KindTimeout, FailedIn: PhaseStream}, RunTimeout},
 		{"their own 504", Sample{Phases: Phases{Setup: s, Headers: 3 * s}, Kind: wire.KindTimeout, HTTPStatus: 504, FailedIn: PhaseHeaders}, 4 * s},
 	}
