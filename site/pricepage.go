@@ -84,10 +84,13 @@ func (e *edition) offers() (list []offer, priced int) {
 func (e *edition) pricePage() PricePage {
 	list, priced := e.offers()
 	page := PricePage{State: PriceShown}
-	front := 0
+	front, near := 0, 0
 	for _, o := range list {
-		if o.place == onLine {
+		switch o.place {
+		case onLine:
 			front++
+		case nearLine:
+			near++
 		}
 	}
 	switch {
@@ -95,6 +98,8 @@ func (e *edition) pricePage() PricePage {
 		page.State, page.Heading = PriceUnknown, "No price is known."
 	case len(list) == 0:
 		page.State, page.Heading = PriceNoSpeed, "Prices are known, but no speed yet."
+	case near > 0:
+		page.Heading = fmt.Sprintf("Any of %s endpoints may be the best offer.", words(front+near))
 	case front == 1:
 		page.Heading = fmt.Sprintf("None is cheaper than %s, and none faster.", list[0].title())
 	default:

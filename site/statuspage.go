@@ -243,7 +243,7 @@ func latenessFigure(late []float64) *Figure {
 		Label: "Distribution of lateness over " + plural(len(late), "run"),
 		Table: &Table{Caption: "Runs by lateness", Head: []Head{{"From", false}, {"To", true}, {"Runs", true}}},
 	}
-	hist := svg.Histogram{Label: fig.Label, Log: true, Format: lateWords}
+	hist := svg.Histogram{Label: fig.Label, Log: true, Format: lateTick}
 	const perDecade = 5
 	top := int(math.Ceil(math.Log10(max(late[len(late)-1], 10)) * perDecade))
 	at := 0
@@ -277,6 +277,12 @@ func latenessFigure(late []float64) *Figure {
 		return hist.SVG()
 	}, svg.Wide(170), svg.Phone(160))
 	return fig
+}
+
+// lateTick formats a tick of the axis of lateness.
+func lateTick(seconds float64) string {
+	text := lateWords(seconds)
+	return strings.Replace(text, ".0 ", " ", 1)
 }
 
 // calibrate fills what the last calibration of the clock found.

@@ -12,13 +12,14 @@
   const first = [...track.children].map(l => l.dataset.key)
   const root = part.dataset.race
   const W = 1000, H = 100
+  const space = document.querySelector('svg').namespaceURI
   const files = new Map()
   const load = key => {
     if (!files.has(key)) files.set(key, fetch(root + key + '.json').then(r => r.ok ? r.json() : Promise.reject(r.status)))
     return files.get(key)
   }
   const make = (tag, name, parent) => {
-    const e = /svg|path/.test(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag)
+    const e = /svg|path/.test(tag) ? document.createElementNS(space, tag) : document.createElement(tag)
     if (name) e.setAttribute('class', name)
     parent?.append(e)
     return e
