@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/streamgauge/streamgauge/data"
 )
@@ -246,8 +247,8 @@ func queryPage(t *testing.T, program, dir, prefix string) {
 		t.Errorf("%d questions; want %d", len(questions), len(data.Questions()))
 	}
 	for i, id := range questions {
-		r.do(chromedp.Click(chromedp.CSS("#"+id+" [data-put]")), chromedp.SendKeys(chromedp.CSS("#sql"), ""))
-		_ = see[any](r, `(document.querySelector('#sql').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true})), null)`)
+		_ = see[any](r, `(document.querySelector('#`+id+` [data-put]').focus(), null)`)
+		r.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 		r.wait(settled)
 		if got := r.status(); !strings.Contains(got, " s, from "+liteFile) {
 			t.Fatalf("%s: %q", id, got)
