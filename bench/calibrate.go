@@ -26,6 +26,7 @@ type Calibrated struct {
 	UserInside   int
 
 	KernelTTFT, UserTTFT time.Duration // TTFT by each clock
+	Noisy                bool          // [Noise.Noisy]
 	Truth                time.Duration // dispatch to the first write with text, by the server's log
 }
 
@@ -64,6 +65,7 @@ func Join(rec Recording, p wire.Protocol, offset time.Duration, log []Departure)
 	if first < 0 {
 		return c, fmt.Errorf("calibrate: %w: no text was sent", errUnjoined)
 	}
+	c.Noisy = s.Noise.Noisy
 	c.Truth = log[first].Before - dispatch
 	if rec.kernelStamped() {
 		c.KernelTTFT = s.FirstText
@@ -112,6 +114,9 @@ func StampFigures(transport string, gap time.Duration, streams []Calibrated, loa
 		for i := range streams {
 			errs, in := of(&streams[i])
 			all, inside = append(all, errs...), inside+in
+			if streams[i].Noisy {
+				f.Noisy++
+			}
 			if p50 := SpreadOf(errs).P50; i == 0 || p50 < f.Best {
 				f.Best = p50
 			}
@@ -159,6 +164,19 @@ func NewCollectorTrial(collector string, collections int, streams []Calibrated, 
 		Collector: collector, Collections: collections, Streams: len(streams),
 		User: SpreadOf(user), Kernel: SpreadOf(kernel), Load: load,
 	}
+}
+
+// NewStressFigure returns the figure of streams measured beside processes that
+// use up CPU time.
+func NewStressFigure(processes int, streams []Calibrated, load Load) StressFigure {
+	trial := NewCollectorTrial("", 0, streams, load)
+	f := StressFigure{Processes: processes, Streams: len(streams), User: trial.User, Kernel: trial.Kernel, Load: load}
+	for i := range streams {
+		if streams[i].Noisy {
+			f.Noisy++
+		}
+	}
+	return f
 }
 
 // kernelStamped reports whether every stream has kernel stamps.

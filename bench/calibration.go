@@ -21,6 +21,7 @@ type Calibration struct {
 	Stamps    []StampFigure    `json:"stamps"`
 	TTFT      []TTFTFigure     `json:"ttft"`
 	Collector []CollectorTrial `json:"collector,omitempty"`
+	Stress    *StressFigure    `json:"stress,omitempty"`
 	Capacity  []CapacityFigure `json:"capacity,omitempty"`
 	ColdStart *ColdFigure      `json:"cold_start,omitempty"`
 
@@ -65,6 +66,7 @@ type StampFigure struct {
 	// and just after the server's write. Over loopback the kernel hands the
 	// bytes to the receiving socket inside that call, so a right stamp does.
 	Inside float64 `json:"inside_write"`
+	Noisy  int     `json:"noisy_streams"` // streams whose samples would be flagged, [Noise.Noisy]
 	Load   Load    `json:"load"`
 }
 
@@ -103,6 +105,17 @@ const (
 	CollectorOn   = "on"   // as the program runs
 	CollectorBusy = "busy" // one collection after another, on purpose
 )
+
+// A StressFigure is what stamps are worth while other processes fight for every
+// CPU on purpose, over plain HTTP at gaps of 5 ms.
+type StressFigure struct {
+	Processes int    `json:"processes"` // that do nothing but use CPU time
+	Streams   int    `json:"streams"`
+	Noisy     int    `json:"noisy_streams"` // flagged, and so out of the headline statistics
+	User      Spread `json:"user"`          // error of the user stamps, as in a StampFigure
+	Kernel    Spread `json:"kernel"`        // of the kernel stamps; N is 0 without them
+	Load      Load   `json:"load"`
+}
 
 // A CapacityFigure is how many events a second the program takes in from a
 // server that sends as fast as the socket takes them, eight events in a write.
@@ -207,6 +220,15 @@ func (c *Calibration) Judge() {
 			most = gateTTFTUser
 		}
 		limit("TTFT error, "+f.Clock+" clock", max(f.Error, -f.Error), most, "ms", time.Millisecond)
+	}
+	if f := c.Stress; f != nil {
+		if f.Kernel.N > 0 {
+			limit("stamp error, kernel clock, every CPU fought for", f.Kernel.P50, gateKernel5ms, "ms", time.Millisecond)
+		}
+		c.Gates = append(c.Gates, Gate{
+			Name: "streams flagged as noisy, every CPU fought for", Unit: "streams",
+			Limit: float64(f.Streams), Got: float64(f.Noisy), Passed: f.Noisy >= f.Streams, AtLeast: true,
+		})
 	}
 	for _, f := range c.Capacity {
 		atLeast := func(name string, got, limit float64, unit string) {

@@ -26,6 +26,7 @@ func (c *Calibration) Tables() []Table {
 	add(c.stampTable())
 	add(c.ttftTable())
 	add(c.collectorTable())
+	add(c.stressTable())
 	add(c.capacityTable())
 	add(c.coldTable())
 	add(c.gateTable())
@@ -35,13 +36,13 @@ func (c *Calibration) Tables() []Table {
 func (c *Calibration) stampTable() Table {
 	t := Table{
 		Title: "Stamp error, ms after the write began",
-		Head:  []string{"carried by, gap, clock", "writes", "p50", "p99", "best stream's p50", "inside the write", "load", "pressure"},
+		Head:  []string{"carried by, gap, clock", "writes", "p50", "p99", "inside the write", "noisy streams", "load, pressure"},
 	}
 	for _, f := range c.Stamps {
-		t.Rows = append(t.Rows, append([]string{
+		t.Rows = append(t.Rows, []string{
 			fmt.Sprintf("%s, %v, %s", f.Transport, f.Gap, f.Clock), strconv.Itoa(f.Error.N),
-			millis(f.Error.P50), millis(f.Error.P99), millis(f.Best), percent(f.Inside),
-		}, f.Load.cells()...))
+			millis(f.Error.P50), millis(f.Error.P99), percent(f.Inside), fmt.Sprintf("%d of %d", f.Noisy, f.Streams), f.Load.cell(),
+		})
 	}
 	return t
 }
@@ -49,12 +50,12 @@ func (c *Calibration) stampTable() Table {
 func (c *Calibration) ttftTable() Table {
 	t := Table{
 		Title: "Error of the time to first token, ms, median",
-		Head:  []string{"carried by, clock", "streams", "against the server's log", "against the model's time", "load", "pressure"},
+		Head:  []string{"carried by, clock", "streams", "against the server's log", "against the model's time", "load, pressure"},
 	}
 	for _, f := range c.TTFT {
-		t.Rows = append(t.Rows, append([]string{
-			f.Transport + ", " + f.Clock, strconv.Itoa(f.Streams), millis(f.Error), millis(f.Excess),
-		}, f.Load.cells()...))
+		t.Rows = append(t.Rows, []string{
+			f.Transport + ", " + f.Clock, strconv.Itoa(f.Streams), millis(f.Error), millis(f.Excess), f.Load.cell(),
+		})
 	}
 	return t
 }
@@ -62,33 +63,50 @@ func (c *Calibration) ttftTable() Table {
 func (c *Calibration) collectorTable() Table {
 	t := Table{
 		Title: "Stamp error by what the garbage collector does, ms, gaps of 1 ms",
-		Head:  []string{"collector", "collections", "user p50", "user p99", "kernel p50", "kernel p99", "load", "pressure"},
+		Head:  []string{"collector", "collections", "user p50", "user p99", "kernel p50", "kernel p99", "load, pressure"},
 	}
 	for _, f := range c.Collector {
-		kernel := []string{"–", "–"}
-		if f.Kernel.N > 0 {
-			kernel = []string{millis(f.Kernel.P50), millis(f.Kernel.P99)}
-		}
-		row := append([]string{f.Collector, strconv.Itoa(f.Collections), millis(f.User.P50), millis(f.User.P99)}, kernel...)
-		t.Rows = append(t.Rows, append(row, f.Load.cells()...))
+		row := append([]string{f.Collector, strconv.Itoa(f.Collections), millis(f.User.P50), millis(f.User.P99)}, kernelCells(f.Kernel)...)
+		t.Rows = append(t.Rows, append(row, f.Load.cell()))
 	}
 	return t
+}
+
+func (c *Calibration) stressTable() Table {
+	t := Table{
+		Title: "Stamp error while other processes fight for every CPU, ms, gaps of 5 ms",
+		Head:  []string{"processes", "noisy streams", "user p50", "user p99", "kernel p50", "kernel p99", "load, pressure"},
+	}
+	if f := c.Stress; f != nil {
+		t.Rows = append(t.Rows, append(append([]string{
+			strconv.Itoa(f.Processes), fmt.Sprintf("%d of %d", f.Noisy, f.Streams), millis(f.User.P50), millis(f.User.P99),
+		}, kernelCells(f.Kernel)...), f.Load.cell()))
+	}
+	return t
+}
+
+// kernelCells returns the percentiles of kernel stamps, or dashes without them.
+func kernelCells(s Spread) []string {
+	if s.N == 0 {
+		return []string{"–", "–"}
+	}
+	return []string{millis(s.P50), millis(s.P99)}
 }
 
 func (c *Calibration) capacityTable() Table {
 	t := Table{
 		Title: "Capacity, eight events in a write",
-		Head:  []string{"stream", "events", "bytes each", "intact", "hot path, events/s", "CPU µs", "full decode, events/s", "CPU µs", "load", "pressure"},
+		Head:  []string{"stream", "events", "bytes each", "intact", "hot path, events/s", "CPU µs", "full decode, events/s", "CPU µs", "load, pressure"},
 	}
 	for _, f := range c.Capacity {
 		intact := "no"
 		if f.Intact {
 			intact = "yes"
 		}
-		t.Rows = append(t.Rows, append([]string{
+		t.Rows = append(t.Rows, []string{
 			f.Protocol, strconv.Itoa(f.Events), strconv.Itoa(f.EventBytes), intact,
-			whole(f.Hot.PerSecond), micros(f.Hot.CPU), whole(f.Decode.PerSecond), micros(f.Decode.CPU),
-		}, f.Load.cells()...))
+			whole(f.Hot.PerSecond), micros(f.Hot.CPU), whole(f.Decode.PerSecond), micros(f.Decode.CPU), f.Load.cell(),
+		})
 	}
 	return t
 }
@@ -96,10 +114,10 @@ func (c *Calibration) capacityTable() Table {
 func (c *Calibration) coldTable() Table {
 	t := Table{
 		Title: "First measurement of a fresh process less its third, over TLS, ms, median",
-		Head:  []string{"processes", "TTFT", "with the connection's set-up", "load", "pressure"},
+		Head:  []string{"processes", "TTFT", "with the connection's set-up", "load, pressure"},
 	}
 	if f := c.ColdStart; f != nil {
-		t.Rows = append(t.Rows, append([]string{strconv.Itoa(f.Processes), millis(f.TTFT), millis(f.TTFTCold)}, f.Load.cells()...))
+		t.Rows = append(t.Rows, []string{strconv.Itoa(f.Processes), millis(f.TTFT), millis(f.TTFTCold), f.Load.cell()})
 	}
 	return t
 }
@@ -123,8 +141,8 @@ func (c *Calibration) gateTable() Table {
 	return t
 }
 
-// cells returns the load for the last two columns.
-func (l Load) cells() []string {
+// cell returns the load for the last column.
+func (l Load) cell() string {
 	average, pressure := "–", "–"
 	if l.Average != nil {
 		average = strconv.FormatFloat(*l.Average, 'f', 1, 64)
@@ -132,7 +150,7 @@ func (l Load) cells() []string {
 	if l.Pressure != nil {
 		pressure = percent(*l.Pressure)
 	}
-	return []string{average, pressure}
+	return average + ", " + pressure
 }
 
 func millis(d time.Duration) string { return strconv.FormatFloat(ms(d), 'f', 3, 64) }

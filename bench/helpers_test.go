@@ -138,7 +138,7 @@ func scripted(script []send, set wallSet, late time.Duration) *Meter {
 	return &Meter{
 		// Short of the run's own limit, so that each is seen to strike.
 		Limits: Limits{Header: 90 * time.Second, Idle: 90 * time.Second},
-		clock: stepped,
+		clock:  stepped,
 		dial: func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
 			gone := make(chan struct{})

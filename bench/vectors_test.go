@@ -16,7 +16,7 @@ import (
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
-var vectorsPath = flag.String("vectors", "testdata/vectors.json", "acceptance vectors to run")
+var vectorsPath = flag.String("vectors", "../rollup/stats/testdata/vectors.json", "acceptance vectors to run")
 
 // A vector is one acceptance case. Times in it are integer microseconds on one
 // monotonic clock, and null means absent.

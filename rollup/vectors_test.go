@@ -13,7 +13,7 @@ import (
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
-var vectorsPath = flag.String("vectors", "testdata/vectors.json", "read acceptance vectors from `PATH`")
+var vectorsPath = flag.String("vectors", "stats/testdata/vectors.json", "read acceptance vectors from `PATH`")
 
 // Kinds that other packages check. A kind in none of these lists fails.
 var (

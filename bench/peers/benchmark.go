@@ -35,6 +35,7 @@ func Bench(b *testing.B, lab *Lab, clients []Client, model string) {
 		us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 		if model == Flood {
 			report("cpu-us/event", us(f.CPU))
+			report("hot-us/event", us(f.Hot))
 			report("events/s", f.Rate)
 			report("lost", float64(f.Lost))
 			continue

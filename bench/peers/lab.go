@@ -169,12 +169,20 @@ func Ours(name string) Client {
 			Pair: bench.Pair{Provider: "simulated", Model: model}, Protocol: wire.OpenAIChat{},
 			Target: wire.Target{BaseURL: base + "/v1", Model: model}, Prompt: wire.Prompt{Text: "Write.", MaxOutputTokens: tokens},
 		}
-		s := meter.Measure(ctx, run, bench.Observer{})
+		before, _ := bench.CPUTime()
+		rec := meter.Capture(ctx, run)
+		after, _ := bench.CPUTime()
+		s, err := bench.Replay(rec, run.Protocol)
+		if err != nil {
+			return Outcome{}, 0, err
+		}
 		if !s.OK() {
 			return Outcome{}, 0, fmt.Errorf("%v %s", s.Kind, s.Detail)
 		}
 		offset, _ := bench.MonotonicOffset()
-		return outcomeOf(&s), time.Duration(s.StartedAt.UnixNano()) - offset + s.Phases.Setup, nil
+		out := outcomeOf(&s)
+		out.HotCPU = after - before
+		return out, time.Duration(s.StartedAt.UnixNano()) - offset + s.Phases.Setup, nil
 	}}
 }
 
@@ -198,6 +206,7 @@ type Result struct {
 	Stamp time.Duration // median stamp error: after the instant just before the server's write
 	TTFT  time.Duration // error of the time to first token
 	CPU   time.Duration // CPU time of this process, for each chunk with text
+	Hot   time.Duration // the part of it while the stream came
 	Rate  float64       // chunks with text a second, from the first to the last
 	Lost  int           // chunks with text that the client did not see
 }
@@ -221,6 +230,10 @@ func (l *Lab) Measure(ctx context.Context, c Client, model string) (Result, erro
 		return Result{}, errForeignLog
 	}
 	r := Result{Lost: rec.Visible - len(out.Stamps), CPU: (total - used) / time.Duration(max(1, rec.Visible))}
+	r.Hot = r.CPU
+	if out.HotCPU > 0 {
+		r.Hot = out.HotCPU / time.Duration(max(1, rec.Visible))
+	}
 	var errs []time.Duration
 	seen, next := 0, 0 // chunks with text in the writes before next; each has one token
 	for _, s := range out.Stamps {
@@ -270,7 +283,7 @@ func (l *Lab) log(ctx context.Context) (rec simulate.Record, err error) {
 type Figure struct {
 	Client      string
 	Stamp, TTFT time.Duration
-	CPU         time.Duration
+	CPU, Hot    time.Duration
 	Rate        float64
 	Lost        int // the most of any round
 }
@@ -305,6 +318,7 @@ func Figures(clients []Client, results [][]Result) []Figure {
 			Stamp:  median(func(r Result) time.Duration { return r.Stamp }),
 			TTFT:   median(func(r Result) time.Duration { return r.TTFT }),
 			CPU:    median(func(r Result) time.Duration { return r.CPU }),
+			Hot:    median(func(r Result) time.Duration { return r.Hot }),
 		}
 		var rates []float64
 		for _, r := range results[k] {

@@ -38,6 +38,10 @@ type Outcome struct {
 	TTFT   time.Duration // until then
 	Stamps []Stamp       // of what it takes for text, in order
 	TPS    float64       // the rate it prints; 0: none
+
+	// HotCPU is the CPU time that it used while the stream came, where it puts
+	// work off until after that; 0: it puts off none.
+	HotCPU time.Duration
 }
 
 // A Stamp is when a client says that a chunk with text came. Which one is told

@@ -14,7 +14,6 @@ import (
 type chat struct {
 	*call
 	azure bool
-	roled bool // the role has been sent
 }
 
 type chatRequest struct {

@@ -221,7 +221,7 @@ func TestEndless(t *testing.T) {
 			if strings.HasPrefix(tt.name, "NDJSON") {
 				events = stream(ndjson, new(ollamaDecoder), false)
 			}
-			last, alloc := drain(events)
+			alloc, last := drain(events)
 			var be *BodyError
 			if !errors.As(last, &be) || be.Detail != DetailOversize || !errors.Is(last, ErrMalformed) {
 				t.Errorf("error = %v, want oversize", last)
@@ -240,22 +240,22 @@ func TestEndless(t *testing.T) {
 func TestEndlessLine(t *testing.T) {
 	for _, p := range []Protocol{OpenAIChat{}, Ollama{}} {
 		body := newEndless("{\"a\": 1, ")
-		last, alloc := drain(p.Decode(body))
+		alloc, last := drain(p.Decode(body))
 		if !errors.Is(last, ErrMalformed) || body.read > MaxFrame+MaxFrame || alloc > 12*MaxFrame {
 			t.Errorf("%s: error %v after %d MiB read, %d MiB allocated", p.Name(), last, body.read>>20, alloc>>20)
 		}
 	}
 }
 
-// drain runs events to their end and returns their error and what they allocated.
-func drain(events iter.Seq2[Event, error]) (last error, alloc uint64) {
+// drain runs events to their end and returns what they allocated and their error.
+func drain(events iter.Seq2[Event, error]) (alloc uint64, last error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, err := range events {
 		last = err
 	}
 	runtime.ReadMemStats(&after)
-	return last, after.TotalAlloc - before.TotalAlloc
+	return after.TotalAlloc - before.TotalAlloc, last
 }
 
 // TestLongEvent checks that one event of several megabytes comes out whole.

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -248,6 +249,53 @@ func (l *lab) collector(report *bench.Calibration, rounds int) error {
 	return err
 }
 
+// stress measures streams beside processes that use all the CPU time they get,
+// two for each CPU.
+func (l *lab) stress(report *bench.Calibration, rounds int) error {
+	n := 2 * runtime.GOMAXPROCS(0)
+	for range n {
+		cmd, err := l.app.self("use-cpu")
+		if err != nil {
+			return err
+		}
+		input, err := cmd.StdinPipe()
+		if err != nil {
+			return fmt.Errorf("start a process that uses CPU time: %w", err)
+		}
+		if err := cmd.Start(); err != nil {
+			return fmt.Errorf("start a process that uses CPU time: %w", err)
+		}
+		defer func() {
+			_ = input.Close()
+			_ = cmd.Wait() // it was told to end
+		}()
+	}
+	watch := bench.WatchLoad()
+	streams, err := l.streams(rounds, bench.PlainHTTP, gapModel(wideGap))
+	if err != nil {
+		return err
+	}
+	stress := bench.NewStressFigure(n, streams, watch.Load())
+	report.Stress = &stress
+	return nil
+}
+
+// useCPUCmd uses one CPU until standard input ends.
+type useCPUCmd struct{}
+
+// Run uses CPU time.
+func (useCPUCmd) Run(a *app) error {
+	var ended atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, a.stdin) // however it ends, it is over
+		ended.Store(true)
+	}()
+	for !ended.Load() && a.ctx.Err() == nil {
+		// Using CPU time is all this is for.
+	}
+	return nil
+}
+
 // capacity takes in floods.
 func (l *lab) capacity(report *bench.Calibration, passes int) error {
 	for _, f := range floods() {
@@ -282,7 +330,6 @@ func (l *lab) capacity(report *bench.Calibration, passes int) error {
 type passing struct{ took, cpu []time.Duration }
 
 func (p *passing) time(do func()) {
-	runtime.GC() // of what the pass before left, so that no pass pays for another
 	used, _ := bench.CPUTime()
 	start := time.Now()
 	do()
@@ -294,7 +341,7 @@ func (p *passing) time(do func()) {
 func (p *passing) throughput(n int) bench.Throughput { return bench.ThroughputOf(n, p.took, p.cpu) }
 
 // coldProcesses is how many fresh processes the cold start is the median of.
-const coldProcesses = 8
+const coldProcesses = 16
 
 // coldStart starts fresh processes, each of which measures three streams.
 func (l *lab) coldStart(report *bench.Calibration) error {
@@ -341,7 +388,7 @@ func (threeCmd) Run(a *app) error {
 	}
 	var ttft, cold [3]time.Duration
 	for i := range ttft {
-		s := meter.Measure(a.ctx, where.run(bench.OverTLS, "/v1", gapModel(narrowGap), wire.OpenAIChat{}), bench.Observer{})
+		s := meter.Measure(a.ctx, where.run(bench.OverTLS, "/v1", firstModel, wire.OpenAIChat{}), bench.Observer{})
 		if !s.OK() {
 			return fmt.Errorf("a stream failed: %s, %s", s.Kind, s.Detail)
 		}
