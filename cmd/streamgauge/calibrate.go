@@ -24,7 +24,7 @@ type calibrateCmd struct {
 // Help is printed under the usage line.
 func (calibrateCmd) Help() string {
 	return `Starts the simulated provider in another process, measures it over loopback as any provider is measured, and holds the
-stamps against the provider's own log of when each byte left. Nothing leaves the machine. It takes about 40 seconds;
+stamps against the provider's own log of when each byte left. Nothing leaves the machine. It takes under a minute;
 other work on the machine makes every figure worse, so the load stands beside each.
 
 Examples:
@@ -101,6 +101,7 @@ func (a *app) calibrate(rounds int) (bench.Calibration, error) {
 	}{
 		{"stamps and first token", func() error { return lab.stamps(&report, rounds) }},
 		{"garbage collector", func() error { return lab.collector(&report, rounds) }},
+		{"busy machine", func() error { return lab.stress(&report, rounds) }},
 		{"capacity", func() error { return lab.capacity(&report, rounds) }},
 		{"cold start", func() error { return lab.coldStart(&report) }},
 	} {

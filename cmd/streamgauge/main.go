@@ -102,6 +102,7 @@ type cli struct {
 	Calibrate calibrateCmd `cmd:"" help:"Measure the error of this program's own clock, on loopback."`
 	Simulate  simulateCmd  `cmd:"" help:"Serve the simulated provider."`
 	Three     threeCmd     `cmd:"" name:"measure-three" hidden:""`
+	UseCPU    useCPUCmd    `cmd:"" name:"use-cpu" hidden:""`
 	Verify    verifyCmd    `cmd:"" help:"Check the dataset and derive its rollups again."`
 }
 
