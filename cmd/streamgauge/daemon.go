@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -102,10 +103,16 @@ func (a *app) daemonTick(c *serveCmd) error {
 		return err
 	}
 	tip, err := branch.Fetch(a.ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+		a.sayFresh(tip)
+	case errors.Is(err, data.ErrUnsound), !a.readable(c.Data):
 		return err
+	default:
+		// The repository is out of reach: measuring goes on by the record as it
+		// was, and the journals wait.
+		a.log.Error("the record is not up to date", "error", err)
 	}
-	a.sayFresh(tip)
 	measured := (&benchCmd{c.recordFlags, c.measureFlags}).Run(a)
 	if err := a.uncancelled().publishRecord(branch, list, &publishFlags{}); err != nil {
 		return errors.Join(measured, err)
@@ -114,4 +121,15 @@ func (a *app) daemonTick(c *serveCmd) error {
 		return measured
 	}
 	return (&buildCmd{c.recordFlags, c.siteFlags}).Run(a)
+}
+
+// readable reports whether a directory holds a record that can be built on.
+func (a *app) readable(dir string) bool {
+	store, err := data.Open(a.ctx, dir, data.Options{ReadOnly: true})
+	if err != nil {
+		return false
+	}
+	defer store.Close()
+	findings, err := store.Check(a.ctx)
+	return err == nil && !slices.ContainsFunc(findings, func(f data.Finding) bool { return !f.Warning })
 }

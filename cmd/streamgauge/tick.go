@@ -66,18 +66,21 @@ func secretsOf(list []bench.Provider, env bench.Lookup) []string {
 const historyDays = 31
 
 // history returns what the scheduler knows of the past from one vantage point,
-// and of the simulated provider's.
+// and of the simulated provider's: the record, and journals that wait for it.
 func (a *app) history(store *data.Store, now time.Time, vantage string) (bench.History, error) {
 	history := bench.History{}
+	counts := func(s *bench.Sample) bool {
+		return s.Env.Vantage == vantage || s.Env.Vantage == bench.VantageSimulated
+	}
 	for s, err := range store.Samples(a.ctx, now.AddDate(0, 0, -historyDays), now.Add(data.MaxAhead)) {
 		if err != nil {
 			return nil, fmt.Errorf("read the history: %w", err)
 		}
-		if s.Env.Vantage == vantage || s.Env.Vantage == bench.VantageSimulated {
+		if counts(&s) {
 			history[s.Pair] = append(history[s.Pair], bench.AttemptOf(&s))
 		}
 	}
-	return history, nil
+	return history, addPending(history, journals(store.Dir()), counts)
 }
 
 // A measuring is the measuring of one tick.
