@@ -158,10 +158,10 @@ func crossingWords(nameA, nameB string, a, b stats.Speed) string {
 	switch {
 	case a == b:
 		return "Both take the same time at every length."
-	case ok && sooner != faster:
-		return fmt.Sprintf("By their medians, %s is done first up to about %s tokens, %s from there on.", sooner, significant(tokens, 2), faster)
 	case a.TTFTSeconds == b.TTFTSeconds:
 		return fmt.Sprintf("By their medians, %s is done first at every length.", faster)
+	case ok && sooner != faster:
+		return fmt.Sprintf("By their medians, %s is done first up to about %s tokens, %s from there on.", sooner, significant(tokens, 2), faster)
 	}
 	return fmt.Sprintf("By their medians, %s is done first at every length.", sooner)
 }

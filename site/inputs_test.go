@@ -13,6 +13,7 @@ import (
 	"github.com/streamgauge/streamgauge/bench/wire"
 	"github.com/streamgauge/streamgauge/content"
 	"github.com/streamgauge/streamgauge/rollup"
+	"github.com/streamgauge/streamgauge/rollup/stats"
 	"github.com/streamgauge/streamgauge/site"
 	"github.com/streamgauge/streamgauge/templates"
 )
@@ -42,6 +43,9 @@ func inputs(t testing.TB, pasts ...past) site.Inputs {
 			{Name: "sample.ttft_ms", Unit: "ms", Meaning: "Dispatch to first visible text."},
 			{Name: "sample.decode_tps", Unit: "tokens/s", Meaning: "Decode rate; NULL where there is none."},
 		},
+		PTU: site.PTUTable{AsOf: "2025-06-01", Source: "a vendor's page", Models: []site.PTUModel{
+			{Name: "small", PTUModel: stats.PTUModel{InputTPM: 37000, OutputWeight: 3, Min: 15, Step: 5}},
+		}},
 	}
 	models := simulate.Models()
 	byProvider := map[string]*site.Provider{}
@@ -123,7 +127,7 @@ func events(histories []rollup.History) []rollup.Event {
 func sampleOf(slot simulate.Slot, pair bench.Pair, env bench.Env) bench.Sample {
 	tl := slot.Timeline(bench.MaxOutputTokens)
 	s := bench.Sample{
-		Pair: pair, StartedAt: slot.At.UTC(), Env: env, HTTPStatus: 200,
+		Pair: pair, StartedAt: slot.At.UTC(), Scheduled: slot.At.UTC().Add(-time.Minute), Env: env, HTTPStatus: 200,
 		Phases: bench.Phases{Setup: 24 * time.Millisecond},
 	}
 	visible := 0

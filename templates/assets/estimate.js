@@ -36,7 +36,7 @@
     const sooner = b.ttft < a.ttft ? b : a, faster = b.rate > a.rate ? b : a
     const tokens = 1 + (b.ttft - a.ttft) / (1 / a.rate - 1 / b.rate)
     if (a.ttft == b.ttft && a.rate == b.rate) return 'Both take the same time at every length.'
-    if (tokens >= 1 && isFinite(tokens) && sooner != faster) return `By their medians, ${sooner.name} is done first up to about ${significant(tokens, 2)} tokens, ${faster.name} from there on.`
+    if (a.ttft != b.ttft && tokens >= 1 && isFinite(tokens) && sooner != faster) return `By their medians, ${sooner.name} is done first up to about ${significant(tokens, 2)} tokens, ${faster.name} from there on.`
     return `By their medians, ${(a.ttft == b.ttft ? faster : sooner).name} is done first at every length.`
   }
 
