@@ -151,7 +151,7 @@ func newRehearsal(t *testing.T, provider string) *rehearsal {
 	}
 	r.env = append(os.Environ(),
 		"PATH="+r.bin+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null",
-		"GITHUB_SERVER_URL=file://"+host, "GITHUB_REPOSITORY=owner/name", "GITHUB_REPOSITORY_ID=42", "GITHUB_REF_NAME=main",
+		"GITHUB_SERVER_URL=file://"+host, "GITHUB_REPOSITORY=owner/name", "GITHUB_REPOSITORY_ID=42", "GITHUB_REF_NAME=main", "GITHUB_RUN_ID=7",
 		"GITHUB_WORKSPACE="+root, "RUNNER_NAME=runner-1", "OLLAMA_HOST="+provider)
 	return r
 }
@@ -161,6 +161,7 @@ func (r *rehearsal) value(text, temp, shard string) string {
 	text = strings.NewReplacer(
 		"${{ runner.temp }}", temp, "${{ github.token }}", "token", "${{ matrix.shard.name }}", shard,
 		"${{ github.run_id }}", "7", "${{ github.run_attempt }}", "1",
+		"${{ github.repository }}", "owner/name", "${{ steps.look.outputs.found }}", r.outputs["look.found"],
 		"${{ inputs.only }}", "", "${{ inputs.force || false }}", "false",
 		"${{ vars.STREAMGAUGE_VANTAGE || 'github' }}", "github",
 	).Replace(text)
