@@ -118,18 +118,6 @@ func (c *estimateCmd) Run(a *app) error {
 	return out.print(a.stdout, c)
 }
 
-// ptuTable is the form of the table of provisioned throughput units.
-type ptuTable struct {
-	AsOf   string `json:"as_of"`
-	Source string `json:"source"`
-	Models map[string]struct {
-		InputTPM     float64 `json:"input_tpm_per_ptu"`
-		OutputWeight float64 `json:"output_weight"`
-		Min          int     `json:"min"`
-		Step         int     `json:"step"`
-	} `json:"models"`
-}
-
 func (c *estimateCmd) ptu(load stats.TokenLoad) ([]ptuEstimate, error) {
 	text := providers.PTU
 	if c.PTU != "" {
@@ -138,18 +126,16 @@ func (c *estimateCmd) ptu(load stats.TokenLoad) ([]ptuEstimate, error) {
 			return nil, fmt.Errorf("read the table of provisioned throughput: %w", err)
 		}
 	}
-	var table ptuTable
-	if err := json.Unmarshal(text, &table); err != nil {
+	table, err := readPTU(text)
+	if err != nil {
 		return nil, fmt.Errorf("read the table of provisioned throughput %s: %w", c.PTU, err)
 	}
 	var out []ptuEstimate
-	for name, m := range table.Models {
-		model := stats.PTUModel{InputTPM: m.InputTPM, OutputWeight: m.OutputWeight, Min: m.Min, Step: m.Step}
-		if raw, units, ok := model.PTU(load); ok {
-			out = append(out, ptuEstimate{Model: name, Raw: raw, Units: units, AsOf: table.AsOf})
+	for _, m := range table.Models {
+		if raw, units, ok := m.PTU(load); ok {
+			out = append(out, ptuEstimate{Model: m.Name, Raw: raw, Units: units, AsOf: table.AsOf})
 		}
 	}
-	slices.SortFunc(out, func(a, b ptuEstimate) int { return cmp.Compare(a.Model, b.Model) })
 	return out, nil
 }
 
