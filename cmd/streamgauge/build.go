@@ -16,6 +16,7 @@ import (
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/content"
 	"github.com/streamgauge/streamgauge/data"
+	"github.com/streamgauge/streamgauge/data/providers"
 	"github.com/streamgauge/streamgauge/rollup"
 	"github.com/streamgauge/streamgauge/site"
 	"github.com/streamgauge/streamgauge/templates"
@@ -141,6 +142,12 @@ func gather(ctx context.Context, store *data.Store, list []bench.Provider, now t
 	if in.Events, err = store.Events(); err != nil {
 		return err
 	}
+	if in.PTU, err = readPTU(providers.PTU); err != nil {
+		return fmt.Errorf("read the table of provisioned throughput: %w", err)
+	}
+	if in.Calibration, err = keptCalibration(store.Dir()); err != nil {
+		return err
+	}
 	in.Traces = map[bench.Series]bench.Sample{}
 	for sample, err := range store.Traces() {
 		if err != nil {
@@ -162,7 +169,7 @@ func publish(list []bench.Provider) []site.Provider {
 		}
 		for j := range p.Models {
 			m := &p.Models[j]
-			model := site.Model{Name: m.Name, Title: m.Title, SizeClass: m.SizeClass, Every: p.CadenceOf(m).Interval()}
+			model := site.Model{Name: m.Name, Title: m.Title, SizeClass: m.SizeClass, Every: p.CadenceOf(m).Interval(), Cadence: p.CadenceOf(m)}
 			model.OpenWeights = m.OpenWeights != nil && *m.OpenWeights
 			if m.Price != nil {
 				model.PriceIn, model.PriceOut = &m.Price.Input, &m.Price.Output
