@@ -166,7 +166,7 @@ func (e *edition) statusFacts(d duty) []Fact {
 		{Name: "disturbed by our own machine", Number: ratioNumber(d.noisy, d.runs, because(rollup.NoRuns)), Unit: "%", Sub: "left out of speeds"},
 	}
 	if !d.newest.IsZero() {
-		facts[0].Number = number(age(e.now.Sub(d.newest)), e.now.Sub(d.newest).Minutes())
+		facts[0].Number = number(ago(e.now.Sub(d.newest)), e.now.Sub(d.newest).Minutes())
 		facts[0].Sub = instant(d.newest)
 	}
 	for i := range facts {
@@ -243,6 +243,10 @@ func latenessFigure(late []float64) *Figure {
 		Label: "Distribution of lateness over " + plural(len(late), "run"),
 		Table: &Table{Caption: "Runs by lateness", Head: []Head{{"From", false}, {"To", true}, {"Runs", true}}},
 	}
+	if worst := late[len(late)-1]; worst < promptSeconds {
+		return &Figure{ID: fig.ID, Title: fig.Title, Text: fmt.Sprintf("All of %s began within %s of their slot.", plural(len(late), "run"), lateTick(promptSeconds))}
+	}
+	fig.Text += " What began within a second is in the first bar."
 	hist := svg.Histogram{Label: fig.Label, Log: true, Format: lateTick}
 	const perDecade = 5
 	top := int(math.Ceil(math.Log10(max(late[len(late)-1], 10)) * perDecade))
@@ -278,6 +282,9 @@ func latenessFigure(late []float64) *Figure {
 	}, svg.Wide(170), svg.Phone(160))
 	return fig
 }
+
+// promptSeconds is the lateness under which a picture of it shows nothing.
+const promptSeconds = 10
 
 // lateTick formats a tick of the axis of lateness.
 func lateTick(seconds float64) string {
