@@ -95,6 +95,7 @@ type cli struct {
 	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
 	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`
 	Decode    decodeCmd    `cmd:"" help:"Print what a decoder makes of a recorded response body."`
+	Init      initCmd      `cmd:"" help:"Write a provider file from a few questions or flags, and try it."`
 	Doctor    doctorCmd    `cmd:"" help:"Check the set-up and name each missing step."`
 	Models    modelsCmd    `cmd:"" help:"List the models a provider serves now."`
 	Estimate  estimateCmd  `cmd:"" help:"Say what a load needs and how long its answers would take."`

@@ -383,3 +383,27 @@ func workflowFiles(t *testing.T) map[string][]byte {
 	}
 	return files
 }
+
+// TestGuideForkExample loads the provider file that the guide shows.
+func TestGuideForkExample(t *testing.T) {
+	text, err := os.ReadFile("../../content/guide-fork.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```yaml\n")
+	example, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("the guide shows no YAML")
+	}
+	lines := strings.Split(example, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "   ") // it stands in a list
+	}
+	list, err := tryProvider("my-gateway", []byte(strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := list[0]; !p.Private || p.PublicName() == "my-gateway" {
+		t.Errorf("the example is no private provider: %+v", p)
+	}
+}

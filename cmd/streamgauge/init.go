@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/streamgauge/streamgauge/bench"
+)
+
+// initCmd writes a provider file.
+type initCmd struct {
+	Providers string   `default:"data/providers" placeholder:"DIR" type:"path" help:"Directory the file is written into."`
+	Name      string   `placeholder:"NAME" help:"Name of the provider: lower case, digits, hyphens. From the address if not given."`
+	URL       string   `name:"url" placeholder:"BASE" help:"Base URL, with the version: https://llm.example.com/v1."`
+	Protocol  string   `default:"openai_chat" enum:"openai_chat,openai_responses,anthropic,gemini,ollama" help:"Wire format: ${enum}."`
+	Model     []string `placeholder:"ID" help:"Model id on the wire; may be given more than once."`
+	Alias     []string `placeholder:"NAME" help:"Public name of each model, in the same order; needed for a private provider."`
+	KeyEnv    string   `placeholder:"VARIABLE" help:"Environment variable that holds the key; empty if the server wants none."`
+	Every     string   `default:"60m" help:"How often each model is measured."`
+	Private   bool     `help:"Keep name, base URL and model ids out of everything published."`
+	Public    string   `placeholder:"NAME" help:"Public name of a private provider."`
+	Force     bool     `help:"Overwrite a file that exists."`
+}
+
+// Help is printed under the usage line.
+func (initCmd) Help() string {
+	return `Asks for what the flags leave open, writes the file, reads it back as the job will, and measures the first model once if its key is set.
+
+Examples:
+  streamgauge init
+  streamgauge init --url https://llm.example.com/v1 --model m1 --key-env EXAMPLE_KEY
+  streamgauge init --name house --url https://10.0.0.7/v1 --model id-7 --alias house-model --key-env HOUSE_KEY --private --public inhouse`
+}
+
+// Run writes the file and tries it.
+func (c *initCmd) Run(a *app) error {
+	if err := c.ask(a); err != nil {
+		return err
+	}
+	file := filepath.Join(c.Providers, c.Name+".yaml")
+	if _, err := os.Stat(file); err == nil && !c.Force {
+		return fmt.Errorf("%s exists; --force overwrites it", file)
+	}
+	text, err := c.file()
+	if err != nil {
+		return err
+	}
+	list, err := tryProvider(c.Name, text)
+	if err != nil {
+		return fmt.Errorf("what was said makes no good provider file; nothing is written: %w", err)
+	}
+	if err := os.MkdirAll(c.Providers, 0o755); err != nil {
+		return fmt.Errorf("make the folder of providers: %w", err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return fmt.Errorf("write the provider file: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "Wrote %s\n", file)
+	p := &list[0]
+	if missing := p.Missing(a.env); len(missing) > 0 {
+		fmt.Fprintf(a.stdout, "Next: set %s (locally: export it; on GitHub: Settings → Secrets and variables → Actions), then run 'streamgauge doctor'.\n", strings.Join(missing, ", "))
+		return nil
+	}
+	a.mask(p.Secrets(a.env))
+	run, err := p.Run(&p.Models[0], a.env, rand.Reader)
+	if err != nil {
+		return err
+	}
+	run.Env.Vantage = "here"
+	fmt.Fprintf(a.stdout, "Measuring %s once…\n\n", run.Pair)
+	var meter bench.Meter
+	sample := meter.Measure(a.ctx, run, bench.Observer{})
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	return printProbe(a.stdout, &sample)
+}
+
+// ask fills in what the flags left open: from a terminal by questions, else as
+// a usage error that names the flags.
+func (c *initCmd) ask(a *app) error {
+	var missing []string
+	lines := bufio.NewReader(io.LimitReader(a.stdin, 64<<10))
+	question := func(value *string, flag, text string) error {
+		if *value != "" {
+			return nil
+		}
+		if !isTerminal(a.stdin) {
+			missing = append(missing, flag)
+			return nil
+		}
+		fmt.Fprintf(a.stderr, "%s: ", text)
+		answer, err := lines.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		if *value = strings.TrimSpace(answer); *value == "" {
+			missing = append(missing, flag)
+		}
+		return nil
+	}
+	if err := question(&c.URL, "--url", "Base URL, e.g. https://llm.example.com/v1"); err != nil {
+		return err
+	}
+	model := strings.Join(c.Model, ",")
+	if err := question(&model, "--model", "Model id"); err != nil {
+		return err
+	}
+	if len(c.Model) == 0 && model != "" {
+		c.Model = []string{model}
+	}
+	if len(missing) > 0 {
+		return usageError{fmt.Errorf("init needs %s", strings.Join(missing, " and "))}
+	}
+	if c.Private && (len(c.Alias) != len(c.Model) || c.Public == "") {
+		return usageError{errors.New("a private provider needs --public, and an --alias for each --model")}
+	}
+	if c.Name == "" {
+		base, err := url.Parse(c.URL)
+		if err != nil || base.Hostname() == "" {
+			return usageError{fmt.Errorf("--url %q is no address", c.URL)}
+		}
+		c.Name = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(base.Hostname()), "-"), "-")
+	}
+	return nil
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// file returns the provider file.
+func (c *initCmd) file() ([]byte, error) {
+	models := make([]yaml.MapSlice, len(c.Model))
+	for i, id := range c.Model {
+		models[i] = yaml.MapSlice{{Key: "id", Value: id}}
+		if i < len(c.Alias) {
+			models[i] = append(models[i], yaml.MapItem{Key: "name", Value: c.Alias[i]})
+		}
+	}
+	doc := yaml.MapSlice{{Key: "base_url", Value: c.URL}, {Key: "protocol", Value: c.Protocol}}
+	if c.KeyEnv != "" {
+		doc = append(doc, yaml.MapItem{Key: "key_env", Value: c.KeyEnv})
+	}
+	if c.Private {
+		doc = append(doc, yaml.MapItem{Key: "visibility", Value: "private"}, yaml.MapItem{Key: "alias", Value: c.Public})
+	}
+	doc = append(doc, yaml.MapItem{Key: "every", Value: c.Every}, yaml.MapItem{Key: "models", Value: models})
+	text, err := yaml.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("write the provider file: %w", err)
+	}
+	return text, nil
+}
+
+// tryProvider reads a provider file as the job will.
+func tryProvider(name string, text []byte) ([]bench.Provider, error) {
+	dir, err := os.MkdirTemp("", "streamgauge-init-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o600); err != nil {
+		return nil, fmt.Errorf("try the provider file: %w", err)
+	}
+	return bench.LoadProviders(os.DirFS(dir))
+}
