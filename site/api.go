@@ -366,6 +366,7 @@ type apiIndex struct {
 	Pairs        string                              `json:"pairs"`
 	Providers    string                              `json:"providers"`
 	Events       string                              `json:"events"`
+	Schemas      map[string]string                   `json:"schemas"`
 }
 
 // apiStability is the promise, as the index and the dataset's page print it.
@@ -424,6 +425,7 @@ func (e *edition) apiIndex() apiIndex {
 	x := apiIndex{
 		apiHead: e.apiHead("index"), Stability: apiStability, Leaderboards: map[rollup.Window]map[string]string{},
 		Pairs: apiPath + "pairs.json", Providers: apiPath + "providers.json", Events: apiPath + "events.json",
+		Schemas: schemaPaths(),
 	}
 	for _, w := range rollup.Windows() {
 		x.Leaderboards[w] = map[string]string{}

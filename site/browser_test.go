@@ -219,7 +219,7 @@ func TestPagesInBrowser(t *testing.T) {
 		b := openBrowser(t, build(t, in), prefix)
 		paths := []string{
 			"", "24h/", "1y/", "first-token/", "2000-tokens/30d/", "pair/estuary/aspen/", "pair/estuary/birch/24h/", "pair/northwind/aspen/1y/",
-			"model/aspen/", "provider/", "provider/estuary/", "changes/", "dataset/", "methodology/", "guides/", "guides/reading/", "guides/fork/", "about/", "changelog/", "404.html",
+			"model/aspen/", "provider/", "provider/estuary/", "changes/", "dataset/", "methodology/", "guides/", "guides/reading/", "guides/fork/", "about/", "changelog/", "404.html", "embed/estuary/aspen/",
 		}
 		for _, path := range paths {
 			b.do(chromedp.EmulateViewport(1280, 900))

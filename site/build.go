@@ -44,6 +44,7 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,
 		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.statusFiles,
 		e.changeFiles, e.proseFiles, e.datasetFiles, e.queryFiles, e.apiFiles, e.discoveryFiles,
+		e.badgeFiles, e.socialFiles, e.themeFiles, e.schemaFiles, e.embedFiles, e.feedFiles, e.llmsFiles,
 	} {
 		more, err := part()
 		if err != nil {

@@ -104,7 +104,7 @@ func goldenInputs(t *testing.T, dir string) site.Inputs {
 		}
 		plain[name] = &fstest.MapFile{Data: data}
 	}
-	for _, name := range []string{"style.css", "icon.svg", "leaderboard.js", "copy.js", "explore.js", "stale.js", "echarts.min.js", "compare.css", "compare.js", "query.css"} {
+	for _, name := range []string{"style.css", "icon.svg", "leaderboard.js", "copy.js", "explore.js", "stale.js", "echarts.min.js", "compare.css", "embed.css", "compare.js", "query.css"} {
 		plain["assets/"+name] = &fstest.MapFile{}
 	}
 	in.Templates = plain

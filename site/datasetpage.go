@@ -17,6 +17,7 @@ type DatasetPage struct {
 	Schema    []SchemaTable
 	Cite      string
 	Stability string // what the API promises
+	Machines  Machines
 	About     *aboutData
 }
 
@@ -72,7 +73,8 @@ func (e *edition) datasetFiles() ([]file, error) {
 		}
 		p.Schema = schemaTables(e.in.Schema)
 		p.Cite, p.Stability = e.citation(), apiStability
-		p.Contents = append(slices.Clone(prose.Contents), Heading{"download", "Download"}, Heading{"licence", "Licence and citation"}, Heading{"api", "API"})
+		p.Contents = append(slices.Clone(prose.Contents), Heading{"download", "Download"}, Heading{"licence", "Licence and citation"}, Heading{"api", "API"}, Heading{"badges", "Badges, embedding and feeds"})
+		p.Machines = e.machines(p.Root)
 		p.About = e.aboutDataset(prose.Summary)
 		if len(p.Schema) > 0 {
 			p.Contents = append(p.Contents, Heading{"schema", "What each column means"})

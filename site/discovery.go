@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"time"
-
-	"github.com/gorilla/feeds"
 )
 
 // discoveryFiles are for machines and for those who are lost: the page for an
@@ -102,33 +99,5 @@ func (e *edition) sitemap() ([]byte, error) {
 
 // feed returns the changes as Atom.
 func (e *edition) feed() ([]byte, error) {
-	updated := time.Unix(0, 0).UTC()
-	if len(e.events) > 0 {
-		updated = e.events[0].Found.UTC()
-	}
-	feed := &feeds.Feed{
-		Title: e.in.Config.Name + ": changes", Id: e.base.String() + feedPath,
-		Link: &feeds.Link{Href: e.base.String() + "changes/"}, Updated: updated,
-		Author: &feeds.Author{Name: e.in.Config.Name},
-	}
-	if e.in.Simulated {
-		feed.Subtitle = "Simulated data"
-	}
-	for i := range e.events[:min(len(e.events), 50)] {
-		ev := &e.events[i]
-		item := e.eventItem(ev, e.base.String())
-		link := item.Subject.Href
-		if link == "" {
-			link = e.base.String() + "changes/"
-		}
-		feed.Items = append(feed.Items, &feeds.Item{
-			Id: e.base.String() + "changes/#" + item.ID, Title: item.Subject.Text + ": " + item.Head,
-			Link: &feeds.Link{Href: link}, Description: item.Text, Created: ev.Found.UTC(), Updated: ev.Found.UTC(),
-		})
-	}
-	atom, err := feed.ToAtom()
-	if err != nil {
-		return nil, fmt.Errorf("write the feed: %w", err)
-	}
-	return []byte(atom), nil
+	return e.eventFeed("changes", "changes/", feedPath, e.events)
 }

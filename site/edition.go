@@ -22,6 +22,8 @@ type edition struct {
 	base      *url.URL // where the site will be; nil if unknown
 	templates *template.Template
 	assets    assets
+	theme     palette
+	logo      string // where the logo of a fork is published, empty if it has none
 	facts     Facts
 
 	endpoints []*endpoint // by provider, model, vantage, nonce
@@ -88,6 +90,9 @@ func newEdition(ctx context.Context, in Inputs) (*edition, error) {
 		return nil, err
 	}
 	if e.assets, err = readAssets(in.Templates); err != nil {
+		return nil, err
+	}
+	if err := e.newTheme(); err != nil {
 		return nil, err
 	}
 	e.facts = newFacts(in)

@@ -44,6 +44,9 @@ type Config struct {
 	RankBy      rollup.Metric // which ranking comes first; the decode rate if empty
 	NoIndex     bool          // ask search engines to stay away
 	StaleAfter  time.Duration // a page older than this says that it is stale; 6 h if 0
+	Theme       Theme         // colours of its own
+	Logo        []byte        // an SVG of plain shapes or a PNG; the built-in one if nil
+	Links       []Link        // more links at the foot of each page
 }
 
 // A Provider is what is published of a provider, besides its samples.

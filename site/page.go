@@ -28,9 +28,13 @@ type Page struct {
 	Feed       string // absolute address of the feed of changes, if the site has one
 	NoIndex    bool
 
-	Style, Icon string   // relative addresses
-	Styles      []string // of this page alone
-	Scripts     []Script // in order
+	Picture     string // absolute address of a picture of it, if the site has one
+	PictureAlt  string
+	Alternates  []Alternate // the same in other forms
+	Logo        string      // relative address of a fork's logo, empty for the built-in one
+	Style, Icon string      // relative addresses
+	Styles      []string    // of this page alone
+	Scripts     []Script    // in order
 }
 
 // A Script is one script of a page.
@@ -38,6 +42,9 @@ type Script struct {
 	Src     string
 	ECharts string // where the chart library is, for the script that loads it on demand
 }
+
+// An Alternate is another form of a page, for programs.
+type Alternate struct{ Type, Title, Href string }
 
 // A Choice is a link in a row of which one may be the page itself.
 type Choice struct {
@@ -112,6 +119,8 @@ func (e *edition) address(p *Page, path, current string, scripts ...string) {
 		p.Canonical = e.base.String() + path
 		p.Feed = e.base.String() + feedPath
 	}
+	e.dress(p)
+	e.picture(p, nil)
 }
 
 // noSection marks pages that the navigation does not name.

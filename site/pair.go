@@ -56,6 +56,8 @@ type PairPage struct {
 	Others    []Link // other series of the pair
 	Foot      string
 	Query     string // link to the query behind the page; may be empty
+	Origins   *Provenance
+	Reuse     *Reuse // nil where the site's address is not known
 	PointsCSV string
 	JSON      string
 }
@@ -116,6 +118,9 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	page.Page = e.page(path, noSection, p.title()+", "+windowWords(w), page.Heading+" Measured on a schedule, with intervals, reliability and every run's number.", "copy.js", "explore.js")
 	page.Provider = Link{p.provider.name, page.Root + p.provider.path}
 	page.JSON = page.Root + apiPairPath(p)
+	e.picture(&page.Page, p)
+	page.Alternates, page.Reuse = e.alternates(page.Root, p), e.reuse(page.Root, p)
+	page.Origins = e.provenance(page.Root, p, w)
 	for _, other := range rollup.Windows() {
 		page.Windows = append(page.Windows, Choice{windowName(other), page.Root + p.windowPath(other), other == w})
 	}

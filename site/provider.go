@@ -98,6 +98,9 @@ func (e *edition) providerPage(p *provider) ProviderPage {
 	}
 	page.Page = e.page(p.path, "provider/", p.name, page.Heading)
 	page.JSON = page.Root + "api/v1/providers.json"
+	if e.base != nil {
+		page.Alternates = append(page.Alternates, Alternate{"application/atom+xml", "What happens to " + p.name, e.base.String() + p.feedPath()})
+	}
 	page.Table = e.boardTable(page.Page, p.endpoints, listWindow, rollup.DecodeTPS)
 	page.Table.Caption = "Endpoints of " + p.name + " over the last " + windowWords(listWindow) + "; ranks are among all endpoints"
 	for i := range page.Table.Rows {

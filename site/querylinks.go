@@ -10,19 +10,11 @@ import (
 // seriesQuery asks for what a pair's page is made of: its runs over a window of
 // up to 7 days, which the lite file holds too, and its days over a longer one.
 func (e *edition) seriesQuery(p *endpoint, w rollup.Window) string {
-	nonce := 0
-	if p.series.Nonce {
-		nonce = 1
+	what, order := "started_at, outcome, error_kind, decode_tps, decode_invalid, ttft_ms, ttlt_ms, tps_hybrid, client_noisy", "id"
+	if w.Days() > 7 {
+		what, order = "day, samples, ok, success_percent, decode_tps_n, decode_tps_p50, ttft_ms_n, ttft_ms_p50, tps_hybrid_p50", "day"
 	}
-	where := fmt.Sprintf("WHERE provider = %s AND model = %s AND vantage = %s AND nonce = %d",
-		literal(p.series.Provider), literal(p.series.Model), literal(p.series.Vantage), nonce)
-	span := w.Span(e.now)
-	if w.Days() <= 7 {
-		return fmt.Sprintf("SELECT started_at, outcome, error_kind, decode_tps, decode_invalid, ttft_ms, ttlt_ms, tps_hybrid, client_noisy\nFROM samples %s\n  AND started_at >= '%s' AND started_at < '%s' ORDER BY id DESC",
-			where, span.From.UTC().Format(time.RFC3339), span.To.UTC().Format(time.RFC3339))
-	}
-	return fmt.Sprintf("SELECT day, samples, ok, success_percent, decode_tps_n, decode_tps_p50, ttft_ms_n, ttft_ms_p50, tps_hybrid_p50\nFROM daily %s\n  AND day >= '%s' AND day < '%s' ORDER BY day DESC",
-		where, span.From.UTC().Format(time.DateOnly), span.To.UTC().Format(time.DateOnly))
+	return "SELECT " + what + "\n" + e.fromSeries(p, w) + " ORDER BY " + order + " DESC"
 }
 
 // boardQuery asks for the daily medians a board's scores are made of.
