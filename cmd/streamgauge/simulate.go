@@ -74,19 +74,21 @@ func (c *simulateCmd) Run(a *app) error {
 		return fmt.Errorf("listen on %s (choose another with --addr): %w", c.Addr, err)
 	}
 	where := announcement{HTTP: "http://" + plain.Addr().String()}
-	ended := make(chan error, 2)
-	go func() { ended <- server.Serve(plain) }()
+	var secure net.Listener
 	if c.TLSAddr != "" {
 		cert, err := certificate(time.Now())
 		if err != nil {
 			return err
 		}
-		secure, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.TLSAddr)
-		if err != nil {
+		if secure, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.TLSAddr); err != nil {
 			return fmt.Errorf("listen on %s: %w", c.TLSAddr, err)
 		}
 		where.HTTPS, where.Certificate = "https://"+secure.Addr().String(), cert.Certificate[0]
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}}
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- server.Serve(plain) }()
+	if secure != nil {
 		go func() { ended <- server.ServeTLS(secure, "", "") }()
 	}
 	if err := c.announce(a.stdout, where); err != nil {
