@@ -12,7 +12,7 @@ const embedPath = "embed/"
 // The size of a frame that holds an embedded page whole.
 const (
 	embedWidth  = 480
-	embedHeight = 210
+	embedHeight = 230
 )
 
 // An EmbedPage is an endpoint in a frame of another site: three numbers, their
@@ -53,6 +53,7 @@ func (e *edition) embedPage(p *endpoint) EmbedPage {
 		page.Facts[2].Unit = ""
 	}
 	for i := range page.Facts {
+		page.Facts[i].Name = markNames()[i]
 		page.Facts[i].Href = "" // its places are on another page
 	}
 	if date, old := e.dateOf(p); old {
