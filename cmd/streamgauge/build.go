@@ -65,6 +65,8 @@ type siteConfig struct {
 	DataLicence string `yaml:"data_licence"`
 	RankBy      string `yaml:"rank_by"`
 	NoIndex     bool   `yaml:"noindex"`
+
+	Look lookConfig `yaml:",inline"`
 }
 
 // projectURL is where the program's source is, unless a fork says otherwise.
@@ -80,10 +82,12 @@ func loadConfig(file string) (site.Config, error) {
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
 		return site.Config{}, fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
-	return site.Config{
+	config := site.Config{
 		Name: c.Name, BaseURL: c.BaseURL, Repository: cmp.Or(c.Repository, projectURL), Owner: c.Owner, Funding: c.Funding,
 		DataLicence: c.DataLicence, RankBy: rollup.Metric(c.RankBy), NoIndex: c.NoIndex,
-	}, nil
+	}
+	err = c.Look.into(&config, filepath.Dir(file))
+	return config, err
 }
 
 // folderOr returns a folder as a file system, or what is built in.
