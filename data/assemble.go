@@ -47,9 +47,10 @@ type Download struct {
 }
 
 // Whole returns the main download as of a time: all raw samples, hourly buckets
-// of the last 12 months, all daily ones.
+// of the last 90 days, all daily ones. With the older hours, which [HourlyOf]
+// offers by year, the file of 120 models would be half as large again.
 func Whole(now time.Time) Download {
-	return Download{Hourly: Extent{From: midnight(now).AddDate(-1, 0, 0)}, GeneratedAt: now}
+	return Download{Hourly: Extent{From: midnight(now).Add(-90 * day)}, GeneratedAt: now}
 }
 
 // Lite returns the small download as of a time: seven days of raw samples, 90
@@ -108,6 +109,7 @@ type assembly struct {
 	opts  Download
 	*sql.Conn
 	raw, months []fileName
+	series      map[int64]int64 // new ids of series, by those they had
 }
 
 // build makes the file at loose, and its vacuumed twin at whole.
@@ -210,11 +212,13 @@ func (a *assembly) copySeries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.series = map[int64]int64{}
 	for i, series := range slices.SortedFunc(maps.Keys(catalog.series.ids), compareSeries) {
 		_, err := a.ExecContext(ctx, `INSERT INTO main.series VALUES(?, ?, ?, ?, ?)`, i+1, series.Provider, series.Model, series.Vantage, series.Nonce)
 		if err != nil {
 			return err
 		}
+		a.series[catalog.series.ids[series]] = int64(i + 1)
 		if err := a.remap(ctx, "series", catalog.series.ids[series], int64(i+1)); err != nil {
 			return err
 		}
@@ -233,19 +237,22 @@ func (a *assembly) copyNames(ctx context.Context) error {
 	envs, replies, failures := map[env]bool{}, map[reply]bool{}, map[failure]bool{}
 	for _, name := range a.raw {
 		err := a.from(ctx, name, func(n *names) error {
-			rows, err := a.QueryContext(ctx, `SELECT DISTINCT env_id, reply_id, failure_id FROM src.raw_samples WHERE id >= ? AND id < ?`, a.rawIDs()...)
+			rows, err := a.QueryContext(ctx, `SELECT DISTINCT env_id, series_id, reply_id, failure_id FROM src.raw_samples WHERE id >= ? AND id < ?`, a.rawIDs()...)
 			if err != nil {
 				return err
 			}
 			defer rows.Close()
 			for rows.Next() {
 				var r row
-				if err := rows.Scan(&r.env, &r.reply, &r.failure); err != nil {
+				var series int64
+				if err := rows.Scan(&r.env, &series, &r.reply, &r.failure); err != nil {
 					return err
 				}
 				envs[n.envs.rows[r.env]] = true
 				if r.reply.Valid {
-					replies[n.replies.rows[r.reply.Int64]] = true
+					p := n.replies.rows[replyKey(series, r.reply.Int64)]
+					p.series = a.series[series]
+					replies[p] = true
 				}
 				if r.failure.Valid {
 					failures[n.failures.rows[r.failure.Int64]] = true
@@ -263,8 +270,10 @@ func (a *assembly) copyNames(ctx context.Context) error {
 			return err
 		}
 	}
-	for i, r := range slices.SortedFunc(maps.Keys(replies), compareReplies) {
-		_, err := a.ExecContext(ctx, `INSERT INTO main.replies VALUES(?, ?, ?, ?, ?, ?)`, i+1, r.status, r.proto, r.servedBy, r.backend, r.finish)
+	ids := map[int64]int64{} // the last one given out, by series
+	for _, r := range slices.SortedFunc(maps.Keys(replies), compareReplies) {
+		ids[r.series]++
+		_, err := a.ExecContext(ctx, `INSERT INTO main.replies VALUES(?, ?, ?, ?, ?, ?, ?)`, r.series, ids[r.series], r.status, r.proto, r.servedBy, r.backend, r.finish)
 		if err != nil {
 			return err
 		}
@@ -284,7 +293,7 @@ func compareEnvs(a, b env) int {
 }
 
 func compareReplies(a, b reply) int {
-	return cmp.Or(cmp.Compare(a.status, b.status), cmp.Compare(a.proto, b.proto), cmp.Compare(a.servedBy, b.servedBy),
+	return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.status, b.status), cmp.Compare(a.proto, b.proto), cmp.Compare(a.servedBy, b.servedBy),
 		cmp.Compare(a.backend, b.backend), cmp.Compare(a.finish, b.finish))
 }
 
@@ -310,13 +319,13 @@ func (a *assembly) copyRaw(ctx context.Context) error {
 		JOIN temp.map m ON m.kind = 'series' AND m.old = s.series_id
 		JOIN temp.map e ON e.kind = 'env' AND e.old = s.env_id
 		LEFT JOIN temp.map f ON f.kind = 'failure' AND f.old = s.failure_id
-		LEFT JOIN temp.map r ON r.kind = 'reply' AND r.old = s.reply_id
+		LEFT JOIN temp.map r ON r.kind = 'reply' AND r.old = s.reply_id << 12 | s.series_id
 		WHERE s.id >= ? AND s.id < ? ORDER BY 1`
 	for _, name := range a.raw {
 		err := a.from(ctx, name, func(n *names) error {
 			if err := errors.Join(
 				remapAll(ctx, a, "env", n.envs, own.envs),
-				remapAll(ctx, a, "reply", n.replies, own.replies),
+				a.remapReplies(ctx, n.replies, own.replies),
 				remapAll(ctx, a, "failure", n.failures, own.failures),
 			); err != nil {
 				return err
@@ -336,6 +345,19 @@ func remapAll[R comparable](ctx context.Context, a *assembly, kind string, old, 
 	for id, r := range old.rows {
 		if to, ok := own.ids[r]; ok {
 			if err := a.remap(ctx, kind, id, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// remapReplies remembers the new ids of a file's replies.
+func (a *assembly) remapReplies(ctx context.Context, old, own table[reply]) error {
+	for key, r := range old.rows {
+		r.series = a.series[r.series]
+		if to, ok := own.ids[r]; ok {
+			if err := a.remap(ctx, "reply", key, to>>seriesBits); err != nil {
 				return err
 			}
 		}

@@ -245,7 +245,7 @@ func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 		c.violations(ctx, name, db, "period", "raw_samples", `id < ? OR id >= ?`, firstID(name.start), firstID(name.end())),
 		c.violations(ctx, name, db, "names", "raw_samples", `series_id NOT IN (SELECT series_id FROM series)`),
 		c.violations(ctx, name, db, "counts", "raw_samples", `min(chunks, merged_chunks, reasoning_chunks, chars, words, first_chars, stalls, stall_us100) < 0
-			OR merged_chunks > chunks OR first_chars > chars OR (chunks > 0) <> (ttft_ms IS NOT NULL) OR (ttft_ms IS NULL) <> (span_us100 IS NULL)`),
+			OR merged_chunks > chunks OR first_chars > chars OR (chunks > 0) <> (ttft_rest_ms IS NOT NULL) OR (ttft_rest_ms IS NULL) <> (span_us100 IS NULL)`),
 	)
 	if err != nil || !name.start.Before(c.state.closed) {
 		return err

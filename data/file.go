@@ -38,6 +38,7 @@ var (
 	ErrCorrupt   = errors.New("damaged database")
 	ErrForeign   = errors.New("not a file of this record")
 	ErrNewer     = errors.New("written by a newer version of this program")
+	ErrLayout    = errors.New("written with another layout of its tables, before the first release: begin a new record")
 	ErrWAL       = errors.New("write-ahead log in use: the file alone is not the data")
 	ErrHot       = errors.New("a killed process left a journal: open the record for writing once")
 	ErrLocked    = errors.New("locked by another process")
@@ -302,6 +303,9 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 	case pages*page != info.Size():
 		return refuse(ErrCorrupt, "%d bytes, but %d pages of %d", info.Size(), pages, page)
 	}
+	if err := sameLayout(ctx, tx); err != nil {
+		return &FileError{Path: path, Problem: ErrLayout, Err: err}
+	}
 	var file, period string
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'file'), (SELECT value FROM meta WHERE key = 'period')`).Scan(&file, &period)
 	if err != nil {
@@ -309,6 +313,39 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 	}
 	if file != string(name.kind) || period != name.period() {
 		return refuse(ErrForeign, "it says it is the %s file %q", file, period)
+	}
+	return nil
+}
+
+// sameLayout returns how the columns of a file's tables differ from those that
+// this program reads, or nil. Views may differ: they hold no data.
+func sameLayout(ctx context.Context, q querier) error {
+	rows, err := q.QueryContext(ctx, `SELECT m.name, c.name FROM sqlite_schema m, pragma_table_xinfo(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	type column struct{ table, name string }
+	has := map[column]bool{}
+	for rows.Next() {
+		var c column
+		if err := rows.Scan(&c.table, &c.name); err != nil {
+			return err
+		}
+		has[c] = true
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, c := range Dictionary() {
+		if !slices.Contains(Views(), c.Relation) && !has[column{c.Relation, c.Name}] {
+			return fmt.Errorf("no column %s.%s", c.Relation, c.Name)
+		}
+		delete(has, column{c.Relation, c.Name})
+	}
+	for c := range has {
+		return fmt.Errorf("a column %s.%s that this program does not know", c.table, c.name)
 	}
 	return nil
 }

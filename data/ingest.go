@@ -109,15 +109,19 @@ func (s *Store) IngestJournals(ctx context.Context, now time.Time, samples iter.
 // Samples of up to four days, which is any ordinary run, are written in one
 // transaction; an error leaves the files as they were.
 func (s *Store) Ingest(ctx context.Context, now time.Time, samples []bench.Sample) (Report, error) {
-	report := Report{Samples: len(samples)}
 	if s.opts.ReadOnly {
-		return report, fmt.Errorf("ingest: %w", &FileError{Path: s.dir, Problem: ErrReadOnly})
+		return Report{}, fmt.Errorf("ingest: %w", &FileError{Path: s.dir, Problem: ErrReadOnly})
 	}
 	newest, _, err := s.Newest(ctx)
 	if err != nil {
-		return report, fmt.Errorf("ingest: %w", err)
+		return Report{}, fmt.Errorf("ingest: %w", err)
 	}
-	in := intake{now: now, newest: newest, allowJump: s.opts.AllowJump}
+	return s.take(ctx, intake{now: now, newest: newest, allowJump: s.opts.AllowJump}, samples)
+}
+
+// take writes what an intake lets pass.
+func (s *Store) take(ctx context.Context, in intake, samples []bench.Sample) (Report, error) {
+	report := Report{Samples: len(samples)}
 	days := in.sort(samples)
 	for batch := range slices.Chunk(days, daysPerUpdate) {
 		var part intakeResult
@@ -278,7 +282,7 @@ func (t *tx) ingestDay(ctx context.Context, d dayIntake, result *intakeResult) e
 		if r.env, err = t.envID(ctx, envOf(s)); err != nil {
 			return err
 		}
-		if r.reply, err = t.replyID(ctx, schema, &names, replyOf(s)); err != nil {
+		if r.reply, err = t.replyID(ctx, schema, &names, replyOf(s, series)); err != nil {
 			return err
 		}
 		if r.failure, err = t.failureID(ctx, schema, &names, failureOf(s)); err != nil {

@@ -29,8 +29,9 @@ type env struct {
 	clock            string
 }
 
-// A reply is a row of replies.
+// A reply is a row of replies. Its key in [names] holds both parts of its id.
 type reply struct {
+	series                           int64
 	status                           int
 	proto, servedBy, backend, finish string
 }
@@ -94,9 +95,9 @@ func readNames(ctx context.Context, q querier, schema string) (names, error) {
 			n.envs.put(id, e)
 			return err
 		}),
-		read(`SELECT reply_id, http_status, http_proto, served_by, backend, finish FROM `+schema+`.replies`, func(r *sql.Rows) error {
+		read(`SELECT reply_id << 12 | series_id, series_id, http_status, http_proto, served_by, backend, finish FROM `+schema+`.replies`, func(r *sql.Rows) error {
 			var p reply
-			err := r.Scan(&id, &p.status, &p.proto, &p.servedBy, &p.backend, &p.finish)
+			err := r.Scan(&id, &p.series, &p.status, &p.proto, &p.servedBy, &p.backend, &p.finish)
 			n.replies.put(id, p)
 			return err
 		}),
@@ -145,23 +146,29 @@ func (t *tx) envID(ctx context.Context, e env) (int64, error) {
 	return id, nil
 }
 
+// replyKey is the key of a reply in [names].
+func replyKey(series, id int64) int64 { return id<<seriesBits | series }
+
 // replyID returns the id of a reply in a day file whose names are n; NULL for
 // the reply that says nothing.
 func (t *tx) replyID(ctx context.Context, schema string, n *names, r reply) (sql.NullInt64, error) {
-	if r == (reply{}) {
+	if r == (reply{series: r.series}) {
 		return sql.NullInt64{}, nil
 	}
-	id, ok := n.replies.ids[r]
+	key, ok := n.replies.ids[r]
 	if !ok {
-		id = n.replies.last + 1
-		_, err := t.ExecContext(ctx, `INSERT INTO `+schema+`.replies VALUES(?, ?, ?, ?, ?, ?)`,
-			id, r.status, r.proto, r.servedBy, r.backend, r.finish)
+		key = replyKey(r.series, 1)
+		for n.replies.rows[key] != (reply{}) {
+			key += 1 << seriesBits
+		}
+		_, err := t.ExecContext(ctx, `INSERT INTO `+schema+`.replies VALUES(?, ?, ?, ?, ?, ?, ?)`,
+			r.series, key>>seriesBits, r.status, r.proto, r.servedBy, r.backend, r.finish)
 		if err != nil {
 			return sql.NullInt64{}, fmt.Errorf("name reply: %w", err)
 		}
-		n.replies.put(id, r)
+		n.replies.put(key, r)
 	}
-	return known(id), nil
+	return known(key >> seriesBits), nil
 }
 
 // failureID returns the id of a failure in a day file whose names are n; NULL
@@ -187,8 +194,8 @@ func envOf(s *bench.Sample) env {
 	return env{e.Method, e.Prompt, e.Protocol, e.Region, e.Lanes, e.Clock}
 }
 
-func replyOf(s *bench.Sample) reply {
-	return reply{s.HTTPStatus, label(s.Proto), label(s.ServedBy), label(s.Backend), label(s.Finish)}
+func replyOf(s *bench.Sample, series int64) reply {
+	return reply{series, s.HTTPStatus, label(s.Proto), label(s.ServedBy), label(s.Backend), label(s.Finish)}
 }
 
 func failureOf(s *bench.Sample) failure {
@@ -211,7 +218,7 @@ func (n *names) apply(s *bench.Sample, r *row) error {
 		Nonce: series.Nonce, Lanes: e.lanes, Clock: e.clock,
 	}
 	if r.reply.Valid {
-		p, ok := n.replies.rows[r.reply.Int64]
+		p, ok := n.replies.rows[replyKey(r.series(), r.reply.Int64)]
 		if !ok {
 			return fmt.Errorf("sample %d: its reply has no name", r.id)
 		}

@@ -489,3 +489,28 @@ func TestDirectoryWithoutPermission(t *testing.T) {
 		t.Errorf("read %d samples, want 6", n)
 	}
 }
+
+// TestOpenRefusesOtherLayouts opens files whose tables have other columns,
+// though their version is ours.
+func TestOpenRefusesOtherLayouts(t *testing.T) {
+	t.Parallel()
+	for change, column := range map[string]string{
+		`ALTER TABLE raw_samples RENAME COLUMN ttft_rest_ms TO ttft_ms`: "raw_samples.ttft_rest_ms",
+		`ALTER TABLE raw_hourly ADD COLUMN colour TEXT`:                 "raw_hourly.colour",
+		`DROP TABLE failures`: "failures.failure_id",
+	} {
+		dir := t.TempDir()
+		s := openRecord(t, dir, Options{Create: true})
+		if _, err := s.db.ExecContext(t.Context(), `PRAGMA foreign_keys = OFF; `+change); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), dir, Options{})
+		var file *FileError
+		if !errors.As(err, &file) || !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), column) {
+			t.Errorf("%s: %v, want a word of %s", change, err, column)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func (t *tx) prune(ctx context.Context, next *state, slots int) (pruned []time.T
 		if err != nil {
 			return nil, 0, fmt.Errorf("prune %s: %w", name.period(), err)
 		}
-		key := "pruned " + name.period()
+		key := prunedKey(name.start)
 		if _, err := t.ExecContext(ctx, `INSERT INTO main.meta VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value`, key, n); err != nil {
 			return nil, 0, fmt.Errorf("log pruning of %s: %w", name.period(), err)
 		}

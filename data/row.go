@@ -22,16 +22,16 @@ const (
 const (
 	flagEstimated = 1 << iota
 	flagClamped
-	flagVisible
-	flagDone
+	flagNoVisible
+	flagNotDone
 	flagNoisy
 )
 
 // rowColumns are the columns of raw_samples, in the order of row.fields.
 const rowColumns = `id, env_id, failure_id, reply_id, flags, late_s, dns_ms, connect_ms, tls_ms, setup_rest_ms, ttfb_ms,
-	ttfr_ms, ttft_ms, span_us100, tail_us100, chunks, merged_chunks, reasoning_chunks, chars, words, first_chars,
+	ttfr_rest_ms, ttft_rest_ms, span_us100, tail_us100, chunks, merged_chunks, reasoning_chunks, chars, words, first_chars,
 	first_tokens, icl_p50_us100, icl_p95_us100, icl_max_us100, stalls, stall_us100, burstiness_pct, input_tokens,
-	cached_tokens, output_tokens, reasoning_tokens, visible_tokens, delay_max_us100, retry_after_s`
+	cached_tokens, output_tokens, reasoning_tokens, visible_tokens, delay_max_ms, retry_after_s`
 
 // A row is a row of raw_samples.
 type row struct {
@@ -108,14 +108,14 @@ func encodeSample(s *bench.Sample) row {
 	r := row{
 		late: knownIf(!s.Scheduled.IsZero(), round(s.StartedAt.Sub(s.Scheduled), time.Second)),
 		dns:  instant(p.DNS, time.Millisecond), connect: instant(p.Connect, time.Millisecond), tls: instant(p.TLS, time.Millisecond),
-		ttfb: instant(p.FirstByte, time.Millisecond), ttfr: instant(s.FirstReason, time.Millisecond),
+		ttfb:   instant(p.FirstByte, time.Millisecond),
 		chunks: int64(s.Chunks), reasonChunks: int64(s.ReasonChunks),
 		chars: int64(s.Chars), words: int64(s.Words), firstChars: int64(s.FirstReadChars),
 		firstTokens: count(s.FirstReadTokens),
 		stalls:      int64(g.Stalls), stall: round(g.Stall, tick),
 		burstiness: knownIf(g.HasBurstiness, int64(math.Round(g.Burstiness*100))),
 		input:      count(u.Input), cached: count(u.Cached), output: count(u.Output), reason: count(u.Reasoning),
-		delayMax:   instant(s.Noise.DelayMax, tick),
+		delayMax:   instant(s.Noise.DelayMax, time.Millisecond),
 		retryAfter: knownIf(s.RetryAfter > 0, int64((s.RetryAfter+time.Second-1)/time.Second)),
 	}
 	if p.Setup != 0 {
@@ -128,8 +128,13 @@ func encodeSample(s *bench.Sample) row {
 	if s.Chunks >= 2 {
 		r.iclP50, r.iclP95, r.iclMax = known(round(g.P50, tick)), known(round(g.P95, tick)), known(round(g.Max, tick))
 	}
+	before := r.ttfb.Int64
+	if s.FirstReason != 0 {
+		r.ttfr = known(round(s.FirstReason, time.Millisecond) - before)
+		before += r.ttfr.Int64
+	}
 	if s.FirstText != 0 {
-		r.ttft = instant(s.FirstText, time.Millisecond)
+		r.ttft = known(round(s.FirstText, time.Millisecond) - before)
 		r.span = known(spanTicks(s.LastText-s.FirstText, s.Chunks))
 	}
 	end := s.Done
@@ -149,8 +154,8 @@ func encodeSample(s *bench.Sample) row {
 	}
 	flag(u.Estimated, flagEstimated)
 	flag(u.Clamped, flagClamped)
-	flag(u.Visible.Known, flagVisible)
-	flag(s.Done != 0, flagDone)
+	flag(!u.Visible.Known, flagNoVisible)
+	flag(s.Done == 0 && s.EOF != 0, flagNotDone)
 	flag(s.Noise.Noisy, flagNoisy)
 	if u.Visible.Known && !(u.Output.Known && u.Visible.N == u.Output.N-r.reason.Int64) {
 		r.visible = known(u.Visible.N)
@@ -180,7 +185,6 @@ func decodeSample(r *row, n *names) (bench.Sample, error) {
 			DNS: span(r.dns, time.Millisecond), Connect: span(r.connect, time.Millisecond), TLS: span(r.tls, time.Millisecond),
 			FirstByte: span(r.ttfb, time.Millisecond),
 		},
-		FirstReason: span(r.ttfr, time.Millisecond), FirstText: span(r.ttft, time.Millisecond),
 		Chunks: int(r.chunks), Deliveries: int(r.chunks - r.merged), ReasonChunks: int(r.reasonChunks),
 		Chars: int(r.chars), Words: int(r.words), FirstReadChars: int(r.firstChars), FirstReadTokens: countOf(r.firstTokens),
 		Gaps: bench.Gaps{
@@ -193,7 +197,7 @@ func decodeSample(r *row, n *names) (bench.Sample, error) {
 			Estimated: r.flags&flagEstimated != 0, Clamped: r.flags&flagClamped != 0,
 		},
 		RetryAfter: time.Duration(r.retryAfter.Int64) * time.Second,
-		Noise:      bench.Noise{DelayMax: span(r.delayMax, tick), Noisy: r.flags&flagNoisy != 0},
+		Noise:      bench.Noise{DelayMax: span(r.delayMax, time.Millisecond), Noisy: r.flags&flagNoisy != 0},
 	}
 	if r.late.Valid {
 		s.Scheduled = started.Add(-time.Duration(r.late.Int64) * time.Second)
@@ -201,12 +205,18 @@ func decodeSample(r *row, n *names) (bench.Sample, error) {
 	if r.setupRest.Valid {
 		s.Phases.Setup = span(known(r.setupRest.Int64+r.dns.Int64+r.connect.Int64+r.tls.Int64), time.Millisecond)
 	}
+	before := r.ttfb.Int64
+	if r.ttfr.Valid {
+		before += r.ttfr.Int64
+		s.FirstReason = span(known(before), time.Millisecond)
+	}
 	if r.ttft.Valid {
+		s.FirstText = span(known(before+r.ttft.Int64), time.Millisecond)
 		s.LastText = s.FirstText + ticks(r.span.Int64)
 	}
 	if r.tail.Valid {
 		end := max(s.LastText+ticks(r.tail.Int64), time.Nanosecond)
-		if r.flags&flagDone != 0 {
+		if r.flags&flagNotDone == 0 {
 			s.Done = end
 		} else {
 			s.EOF = end
@@ -215,7 +225,7 @@ func decodeSample(r *row, n *names) (bench.Sample, error) {
 	switch {
 	case r.visible.Valid:
 		s.Usage.Visible = wire.Known(r.visible.Int64)
-	case r.flags&flagVisible != 0:
+	case r.flags&flagNoVisible == 0:
 		s.Usage.Visible = wire.Known(r.output.Int64 - r.reason.Int64)
 	}
 	return s, n.apply(&s, r)

@@ -20,9 +20,9 @@ func through(t testing.TB, s bench.Sample) bench.Sample {
 	var n names
 	n.series.put(1, s.Series())
 	n.envs.put(1, envOf(&s))
-	if p := replyOf(&s); p != (reply{}) {
+	if p := replyOf(&s, 1); p != (reply{series: 1}) {
 		r.reply = known(1)
-		n.replies.put(1, p)
+		n.replies.put(replyKey(1, 1), p)
 	}
 	if f := failureOf(&s); f.kind != "" {
 		r.failure = known(1)

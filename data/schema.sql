@@ -49,15 +49,18 @@ CREATE TABLE envs(
   UNIQUE(method_version, prompt_version, protocol, region, lanes, clock)) STRICT;
 
 -- What responses said of themselves. Ids are this file's own, so that a
--- provider that makes up a new name for each answer fills one day, not all.
+-- provider that makes up a new name for each answer fills one day, not all. They
+-- count from 1 in each series, so that nearly every sample has the same one,
+-- which costs next to nothing in a commit.
 CREATE TABLE replies(
-  reply_id    INTEGER PRIMARY KEY,
+  series_id   INTEGER NOT NULL REFERENCES series,
+  reply_id    INTEGER NOT NULL,
   http_status INTEGER NOT NULL,
   http_proto  TEXT NOT NULL,
   served_by   TEXT NOT NULL,
   backend     TEXT NOT NULL,
   finish      TEXT NOT NULL,
-  UNIQUE(http_status, http_proto, served_by, backend, finish)) STRICT;
+  PRIMARY KEY(series_id, reply_id)) STRICT, WITHOUT ROWID;
 
 -- Ways to fail. Ids are this file's own.
 CREATE TABLE failures(
@@ -71,14 +74,17 @@ CREATE TABLE failures(
 -- id = unix_ms << 12 | series_id: deterministic, in order of time, exact in
 -- JavaScript until 2039, and no second index is needed.
 -- flags: 1 output_tokens are estimated, 2 reasoning exceeded output,
--- 4 visible tokens are known, 8 the end was a completion, not a bare end of
--- stream, 16 our own machine disturbed the run.
+-- 4 visible tokens are not known, 8 the end was a bare end of stream, not a
+-- completion, 16 our own machine disturbed the run. The ordinary success has
+-- none, and takes no byte for it.
+-- An instant is counted from the one before it: first byte, first reasoning,
+-- first text. The differences are smaller, and so are their integers.
 CREATE TABLE raw_samples(
   id               INTEGER PRIMARY KEY,
   series_id        INTEGER AS (id & 4095) VIRTUAL,
   env_id           INTEGER NOT NULL REFERENCES envs,
   failure_id       INTEGER REFERENCES failures,
-  reply_id         INTEGER REFERENCES replies,
+  reply_id         INTEGER,
   flags            INTEGER NOT NULL,
   late_s           INTEGER,
   dns_ms           INTEGER,
@@ -86,8 +92,8 @@ CREATE TABLE raw_samples(
   tls_ms           INTEGER,
   setup_rest_ms    INTEGER,
   ttfb_ms          INTEGER,
-  ttfr_ms          INTEGER,
-  ttft_ms          INTEGER,
+  ttfr_rest_ms     INTEGER,
+  ttft_rest_ms     INTEGER,
   span_us100       INTEGER,
   tail_us100       INTEGER,
   chunks           INTEGER NOT NULL,
@@ -108,7 +114,7 @@ CREATE TABLE raw_samples(
   output_tokens    INTEGER,
   reasoning_tokens INTEGER,
   visible_tokens   INTEGER,
-  delay_max_us100  INTEGER,
+  delay_max_ms     INTEGER,
   retry_after_s    INTEGER) STRICT;
 
 -- id = unix_hour << 12 | series_id, and unix_day << 12 | series_id. Rates are
@@ -175,14 +181,19 @@ CREATE TABLE raw_daily(
 -- delivery for "chunky". A test holds the view against the methods of Sample.
 CREATE VIEW samples AS
 WITH
+since_dispatch AS (
+  SELECT r.*,
+    coalesce(ttfb_ms, 0) + ttfr_rest_ms AS ttfr_ms,
+    coalesce(ttfb_ms, 0) + coalesce(ttfr_rest_ms, 0) + ttft_rest_ms AS ttft_ms
+  FROM raw_samples r),
 counted AS (
   SELECT s.*,
     coalesce(ttft_ms, 0) + coalesce(span_us100, 0) / 10.0 AS last_ms,
     span_us100 / 10.0 AS span_ms,
     tail_us100 / 10.0 AS tail_ms,
-    CASE WHEN flags & 4 THEN coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0)) END AS visible,
+    CASE WHEN flags & 4 = 0 THEN coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0)) END AS visible,
     chunks - merged_chunks AS deliveries
-  FROM raw_samples s),
+  FROM since_dispatch s),
 timed AS (
   SELECT c.*,
     last_ms + tail_ms AS end_ms,
@@ -256,17 +267,17 @@ SELECT
   j.input_tokens, j.cached_tokens, j.output_tokens, j.reasoning_tokens, j.visible AS visible_tokens,
   j.flags & 1 <> 0 AS tokens_estimated, j.flags & 2 <> 0 AS tokens_clamped,
   nullif(r.finish, '') AS finish, nullif(r.served_by, '') AS served_by, nullif(r.backend, '') AS backend,
-  CASE WHEN j.tail_us100 IS NOT NULL THEN CASE WHEN j.flags & 8 THEN 'completion' ELSE 'end_of_stream' END END AS ended_by,
+  CASE WHEN j.tail_us100 IS NOT NULL THEN CASE WHEN j.flags & 8 THEN 'end_of_stream' ELSE 'completion' END END AS ended_by,
   j.dns_ms, j.connect_ms, j.tls_ms,
   j.setup_rest_ms + coalesce(j.dns_ms, 0) + coalesce(j.connect_ms, 0) + coalesce(j.tls_ms, 0) AS setup_ms,
-  j.ttfb_ms, j.flags & 16 <> 0 AS client_noisy, j.delay_max_us100 / 10.0 AS client_delay_max_ms, j.late_s,
+  j.ttfb_ms, j.flags & 16 <> 0 AS client_noisy, j.delay_max_ms AS client_delay_max_ms, j.late_s,
   e.method_version, e.prompt_version, e.protocol, nullif(e.region, '') AS region, nullif(e.lanes, 0) AS lanes,
   nullif(e.clock, '') AS clock, nullif(r.http_proto, '') AS http_proto, j.id
 FROM judged j
 JOIN series p ON p.series_id = j.series_id
 JOIN envs e ON e.env_id = j.env_id
 LEFT JOIN failures f ON f.failure_id = j.failure_id
-LEFT JOIN replies r ON r.reply_id = j.reply_id;
+LEFT JOIN replies r ON r.series_id = j.series_id AND r.reply_id = j.reply_id;
 
 CREATE VIEW hourly AS
 SELECT strftime('%Y-%m-%dT%H:00:00Z', (b.id >> 12) * 3600, 'unixepoch') AS hour,

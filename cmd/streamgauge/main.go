@@ -99,6 +99,7 @@ type cli struct {
 	Doctor    doctorCmd    `cmd:"" help:"Check the set-up and name each missing step."`
 	Models    modelsCmd    `cmd:"" help:"List the models a provider serves now."`
 	Estimate  estimateCmd  `cmd:"" help:"Say what a load needs and how long its answers would take."`
+	Merge     mergeCmd     `cmd:"" help:"Merge copies of a record that went different ways."`
 	Export    exportCmd    `cmd:"" help:"Write the dataset as one SQLite file, CSV or NDJSON."`
 	Calibrate calibrateCmd `cmd:"" help:"Measure the error of this program's own clock, on loopback."`
 	Simulate  simulateCmd  `cmd:"" help:"Serve the simulated provider."`

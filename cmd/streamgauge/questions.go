@@ -26,7 +26,7 @@ const (
 func databases() []site.Database {
 	return []site.Database{
 		{Name: liteFile, Packed: litePacked, Title: "Lite: samples of 7 days, hours of 90 days, all days"},
-		{Name: wholeFile, Packed: wholePacked, Title: "Whole: samples of 60 days, hours of 12 months, all days"},
+		{Name: wholeFile, Packed: wholePacked, Title: "Whole: samples of 60 days, hours of 90 days, all days"},
 	}
 }
 
