@@ -82,7 +82,7 @@ func (c *demoCmd) Run(a *app) error {
 			return err
 		}
 	}
-	flags := measureFlags{Vantage: bench.VantageSimulated, Force: true, Offline: true}
+	flags := measureFlags{Vantage: bench.VantageSimulated, Force: true, Offline: true, Calibrate: true}
 	if err := a.tick(store, list, &flags, time.Now()); err != nil {
 		return errors.Join(err, a.uncancelled().ingestJournals(store, time.Now()))
 	}

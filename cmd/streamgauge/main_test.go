@@ -7,14 +7,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the scripts run the program by its name.
+// TestMain lets the scripts run the program by its name. Where the program in
+// this process starts itself, for a calibration, the test binary is it.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && slices.Contains([]string{"simulate", "measure-three", "use-cpu"}, os.Args[1]) {
+		main()
+		return
+	}
 	testscript.Main(m, map[string]func(){"streamgauge": main})
 }
 
@@ -99,6 +105,20 @@ func TestParseSpan(t *testing.T) {
 		got, err := parseSpan(tt.in)
 		if (err == nil) != tt.ok || tt.ok && got.String() != tt.want {
 			t.Errorf("parseSpan(%q) = %v, %v; want %v", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"gpt-oss:20b", "gpt-oss:20b"},
+		{"a b", "'a b'"},
+		{"$(touch x)", "'$(touch x)'"},
+		{"it's; rm -rf ~", `'it'\''s; rm -rf ~'`},
+		{"", "''"},
+	} {
+		if got := shellQuote(tt.in); got != tt.want {
+			t.Errorf("shellQuote(%q) = %s; want %s", tt.in, got, tt.want)
 		}
 	}
 }

@@ -12,14 +12,15 @@ import (
 
 // measureFlags say how a tick measures.
 type measureFlags struct {
-	Vantage string        `default:"local" help:"Name of the place measured from. It is part of each series, so keep it."`
-	Region  string        `placeholder:"TEXT" help:"What is known of where this runs; the runner's name if not given."`
-	Budget  time.Duration `default:"20m" help:"Stop between two requests once this time is used up."`
-	Until   bool          `name:"until-budget" help:"Go on with what falls due until the budget is used up, sleeping in between."`
-	Force   bool          `help:"Measure every configured pair now, due or not."`
-	Offline bool          `help:"Do not read the providers' model lists and prices; the last ones read count."`
-	Only    []string      `placeholder:"PROVIDER[/MODEL]" help:"Measure only these."`
-	Lane    string        `placeholder:"NAME" help:"Measure only this lane, a shard of 'plan --json'; all is every lane."`
+	Vantage   string        `default:"local" help:"Name of the place measured from. It is part of each series, so keep it."`
+	Region    string        `placeholder:"TEXT" help:"What is known of where this runs; the runner's name if not given."`
+	Budget    time.Duration `default:"20m" help:"Stop between two requests once this time is used up."`
+	Until     bool          `name:"until-budget" help:"Go on with what falls due until the budget is used up, sleeping in between."`
+	Force     bool          `help:"Measure every configured pair now, due or not."`
+	Calibrate bool          `default:"true" negatable:"" help:"After measuring, measure the error of our own clock too, on loopback; the record keeps the newest."`
+	Offline   bool          `help:"Do not read the providers' model lists and prices; the last ones read count."`
+	Only      []string      `placeholder:"PROVIDER[/MODEL]" help:"Measure only these."`
+	Lane      string        `placeholder:"NAME" help:"Measure only this lane, a shard of 'plan --json'; all is every lane."`
 }
 
 // check returns what is wrong with the flags together.
@@ -151,10 +152,25 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 		return err
 	}
 	a.log.Info("measured", "ok", ok, "failed", failed)
+	if f.Calibrate && err == nil && ok+failed > 0 {
+		a.calibrateRun(store.Dir())
+	}
 	if closeErr := m.journal.Close(); err == nil && closeErr != nil {
 		return fmt.Errorf("close the journal: %w", closeErr)
 	}
 	return err
+}
+
+// calibrateRun keeps how exact the clock was in this run. Not to know it is no
+// reason to lose the run.
+func (a *app) calibrateRun(dir string) {
+	calibration, err := a.calibrateQuick()
+	if err == nil {
+		err = keepCalibration(dir, calibration)
+	}
+	if err != nil {
+		a.log.Warn("the clock was not calibrated", "error", err)
+	}
 }
 
 // logPlan logs what a plan comes to.
