@@ -67,6 +67,19 @@ func HourlyOf(year int, now time.Time) Download {
 	return Download{Raw: Nothing(), Hourly: Extent{from, from.AddDate(1, 0, 0)}, Daily: Nothing(), GeneratedAt: now}
 }
 
+// Years returns the years of which the record holds hourly buckets, in order.
+func (s *Store) Years() ([]int, error) {
+	months, err := s.list(kindRollup, time.Unix(0, 0), farFuture())
+	if err != nil {
+		return nil, fmt.Errorf("list years: %w", err)
+	}
+	var years []int
+	for _, name := range months {
+		years = append(years, name.start.Year())
+	}
+	return slices.Compact(years), nil
+}
+
 // jsonBuckets is how far back from the newest daily bucket the histograms are
 // also given as JSON, for SQL to merge: the longest window on the site, and room.
 const jsonBuckets = 400 * day

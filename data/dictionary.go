@@ -23,6 +23,43 @@ type Column struct {
 	Source   string // measured, provider, configured, derived or record; the dictionary explains them
 }
 
+// A ColumnType is what the values of a view's column are, in the words of
+// Frictionless Table Schema.
+type ColumnType string
+
+// The types.
+const (
+	TypeText    ColumnType = "string"
+	TypeInteger ColumnType = "integer"
+	TypeNumber  ColumnType = "number"
+	TypeBoolean ColumnType = "boolean" // 0 or 1
+	TypeTime    ColumnType = "datetime"
+	TypeDate    ColumnType = "date"
+)
+
+// Type returns the type of a column of a view. It follows from the unit: what is
+// counted is an integer, unless it was shared out.
+func (c Column) Type() ColumnType {
+	switch c.Unit {
+	case "text", "JSON":
+		return TypeText
+	case "id", "count", "code", "code points", "s":
+		return TypeInteger
+	case "0/1":
+		return TypeBoolean
+	case "ISO 8601":
+		if c.Name == "day" {
+			return TypeDate
+		}
+		return TypeTime
+	case "tokens":
+		if c.Source != "derived" {
+			return TypeInteger
+		}
+	}
+	return TypeNumber
+}
+
 // Dictionary returns what every column of every table and view means, in the
 // order of the schema.
 func Dictionary() []Column {

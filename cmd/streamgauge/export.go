@@ -13,13 +13,17 @@ import (
 
 // exportCmd writes the dataset as files to download.
 type exportCmd struct {
-	Data string `default:"data" type:"path" help:"Directory of the record."`
-	Out  string `required:"" placeholder:"DIR" type:"path" help:"Directory the files are written into."`
+	Data   string `default:"data" type:"path" help:"Directory of the record."`
+	Out    string `required:"" placeholder:"DIR" type:"path" help:"Directory the files are written into."`
+	Format string `enum:"download,parquet" default:"download" help:"download: all that a site offers; parquet: each view in partitions by year and month."`
 }
 
 // Help is printed under the usage line.
 func (exportCmd) Help() string {
-	return `Writes streamgauge.sqlite (everything), a lite version, CSV and NDJSON of each view, and manifest.json with sizes and SHA-256.
+	return `Writes streamgauge.sqlite (everything), a lite version, CSV and NDJSON of each view, the hours of each year,
+datapackage.json with their columns, and manifest.json with sizes and SHA-256.
+With --format parquet it writes samples/year=2026/month=03/samples.parquet and the like, which DuckDB, ClickHouse, Spark and BigQuery
+read as one table: SELECT * FROM read_parquet('download/samples/*/*/*.parquet', hive_partitioning = true)
 Example: streamgauge export --data out/data --out download`
 }
 
@@ -33,6 +37,9 @@ func (c *exportCmd) Run(a *app) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
+	if c.Format == "parquet" {
+		return c.parquet(a, store)
+	}
 	files, err := download(a.ctx, store, c.Out, time.Now().UTC().Truncate(time.Second), "")
 	if err != nil {
 		return err
@@ -43,8 +50,30 @@ func (c *exportCmd) Run(a *app) error {
 	return nil
 }
 
+// parquet writes all that the record holds as Parquet.
+func (c *exportCmd) parquet(a *app, store *data.Store) error {
+	work, err := os.MkdirTemp(c.Out, ".export-")
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer os.RemoveAll(work)
+	whole := filepath.Join(work, wholeFile)
+	if err := store.Assemble(a.ctx, whole, data.Download{}); err != nil {
+		return err
+	}
+	names, err := data.ExportParquet(a.ctx, whole, c.Out)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		fmt.Fprintln(a.stdout, name)
+	}
+	return nil
+}
+
 // The names of the assembled files.
 const (
+	packageFile  = "datapackage.json"
 	wholeFile    = "streamgauge.sqlite"
 	liteFile     = "streamgauge-lite.sqlite"
 	manifestFile = "manifest.json"
@@ -82,10 +111,30 @@ func download(ctx context.Context, store *data.Store, dir string, now time.Time,
 		}
 		names = append(names, made...)
 	}
+	years, err := store.Years()
+	if err != nil {
+		return nil, err
+	}
+	for _, year := range years {
+		name := fmt.Sprintf("hourly-%d.sqlite", year)
+		if err := hoursOf(ctx, store, dir, name, year, now, licence); err != nil {
+			return nil, err
+		}
+		names, notes[name+".gz"] = append(names, name+".gz"), fmt.Sprintf("The hourly rollups of %d, compressed.", year)
+	}
 	manifest, err := data.NewManifest(dir, names, whole)
 	if err != nil {
 		return nil, err
 	}
+	if err := writeJSON(filepath.Join(dir, packageFile), data.NewDataPackage(manifest)); err != nil {
+		return nil, err
+	}
+	described, err := data.NewManifest(dir, []string{packageFile}, whole)
+	if err != nil {
+		return nil, err
+	}
+	manifest.Files = append(manifest.Files, described.Files...)
+	notes[packageFile] = "The files and their columns, for programs: a Frictionless Data Package."
 	if err := writeJSON(filepath.Join(dir, manifestFile), manifest); err != nil {
 		return nil, err
 	}
@@ -94,4 +143,21 @@ func download(ctx context.Context, store *data.Store, dir string, now time.Time,
 		files = append(files, site.File{Name: f.Name, Note: notes[f.Name], Bytes: f.Bytes, SHA256: f.SHA256, Source: filepath.Join(dir, f.Name)})
 	}
 	return files, nil
+}
+
+// hoursOf writes the hourly rollups of one year, compressed.
+func hoursOf(ctx context.Context, store *data.Store, dir, name string, year int, now time.Time, licence string) error {
+	hours := data.HourlyOf(year, now)
+	hours.License = licence
+	path := filepath.Join(dir, name)
+	if err := store.Assemble(ctx, path, hours); err != nil {
+		return fmt.Errorf("assemble the hours of %d: %w", year, err)
+	}
+	if err := pack(path, path+".gz"); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("assemble the hours of %d: %w", year, err)
+	}
+	return nil
 }
