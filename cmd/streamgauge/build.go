@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -28,6 +29,7 @@ type siteFlags struct {
 	Config    string `default:"streamgauge.yaml" type:"path" help:"What the site says of itself; may be missing."`
 	Templates string `placeholder:"DIR" type:"path" help:"Use these templates instead of the ones built in."`
 	Content   string `placeholder:"DIR" type:"path" help:"Use this prose instead of the one built in."`
+	Revision  string `placeholder:"COMMIT" help:"Commit of the record, for the pages to name."`
 }
 
 // buildCmd builds the site from the dataset.
@@ -111,7 +113,7 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 	}
 	defer os.RemoveAll(downloads)
 	inputs := site.Inputs{
-		Config: config, Generated: now,
+		Config: config, Generated: now, Revision: f.Revision,
 		Templates: folderOr(f.Templates, templates.Files()),
 		Content:   folderOr(f.Content, content.FS),
 		Providers: publish(list), RawRetention: data.RawRetention,
@@ -190,9 +192,22 @@ func publish(list []bench.Provider) []site.Provider {
 
 // repeatCommand returns the command that measures a public pair once.
 func repeatCommand(p *bench.Provider, m *bench.Model) string {
-	text := fmt.Sprintf("streamgauge probe --url %s --protocol %s --model %s", p.BaseURL, p.DialectOf(m).Protocol, m.ID)
+	// The address is ours and may name a variable, which the shell fills in.
+	text := fmt.Sprintf("streamgauge probe --url \"%s\" --protocol %s --model %s", p.BaseURL, p.DialectOf(m).Protocol, shellQuote(m.ID))
 	if p.KeyEnv != "" {
 		text += " --key-env " + p.KeyEnv
 	}
 	return text
+}
+
+// shellQuote returns s as one word of a POSIX shell, whatever it holds: a model
+// id comes from a provider, and readers copy the command.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
