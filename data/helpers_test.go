@@ -1,6 +1,7 @@
 package data
 
 import (
+	"flag"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -8,6 +9,17 @@ import (
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
+
+// torture asks for the long forms of the tests that break things.
+var torture = flag.Bool("torture", false, "kill the writer over 300 times in over 1,000 runs, with three seeds; fill the disk and flip bits at more places")
+
+// choose returns how much of a test to do.
+func choose[T any](short, long T) T {
+	if *torture {
+		return long
+	}
+	return short
+}
 
 const ms = time.Millisecond
 

@@ -5,7 +5,6 @@ package data
 import (
 	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,8 +20,6 @@ import (
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/rollup"
 )
-
-var torture = flag.Bool("torture", false, "kill the writer over 300 times in over 1,000 runs, with three seeds")
 
 // childVariable tells a copy of the test binary to be the writer that is
 // killed: directory, journals and clock, separated by line feeds.
@@ -66,7 +63,7 @@ func TestKilled(t *testing.T) {
 		t.Skip("kills processes for half a minute")
 	}
 	t.Parallel()
-	seeds, runs, perRun := 1, 45, 36*time.Hour
+	seeds, runs, perRun := 1, 28, 64*time.Hour
 	if *torture {
 		seeds, runs, perRun = 3, 350, 7*time.Hour
 	}
