@@ -50,7 +50,7 @@ type parquetExport struct {
 
 	month string // of the file being written, "2026-03"
 	file  *os.File
-	out   *parquet.Writer
+	out   *parquet.GenericWriter[any]
 	rows  []parquet.Row
 }
 
@@ -131,7 +131,7 @@ func (e *parquetExport) open(month string) error {
 		return err
 	}
 	e.month, e.file, e.names = month, f, append(e.names, name)
-	e.out = parquet.NewWriter(f, e.schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("streamgauge", "1.0.0", "0"))
+	e.out = parquet.NewGenericWriter[any](f, e.schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("streamgauge", "1.0.0", "0"))
 	return nil
 }
 
