@@ -159,8 +159,11 @@ func TestPublisherKilled(t *testing.T) {
 	}
 	wantPublished(t, remote, want...)
 	t.Logf("killed: %v; %d samples published", kills, len(want))
+	if len(kills) < 3 { // in one round a step may be over before its kill arrives
+		t.Errorf("killed at %d steps only", len(kills))
+	}
 	for _, step := range steps[:len(steps)-1] {
-		if kills[step] == 0 {
+		if kills[step] == 0 && *torture {
 			t.Errorf("never killed at %s", step)
 		}
 	}
