@@ -29,9 +29,9 @@ type decoded struct {
 	Protocol        string  `json:"protocol"`
 	HTTPStatus      int     `json:"http_status"`
 	FirstVisible    *int    `json:"first_visible_event"`
-	VisibleEvents   int     `json:"n_visible_events"`
-	ReasoningEvents int     `json:"n_reasoning_events"`
-	VisibleChars    int64   `json:"visible_chars"`
+	VisibleEvents   *int    `json:"n_visible_events"` // this and the next two are null for an error body
+	ReasoningEvents *int    `json:"n_reasoning_events"`
+	VisibleChars    *int64  `json:"visible_chars"`
 	UsageInput      *int64  `json:"usage_input"`
 	UsageCached     *int64  `json:"usage_cached"`
 	UsageOutput     *int64  `json:"usage_output"`
@@ -98,8 +98,8 @@ func (d *decoded) reply(p wire.Protocol, body io.Reader) {
 	if first, ok := reply.FirstVisible(); ok {
 		d.FirstVisible = &first
 	}
-	d.VisibleEvents, d.ReasoningEvents = reply.VisibleEvents, reply.ReasoningEvents
-	d.VisibleChars, d.DataEvents = reply.Visible.Chars, reply.DataEvents
+	d.VisibleEvents, d.ReasoningEvents = &reply.VisibleEvents, &reply.ReasoningEvents
+	d.VisibleChars, d.DataEvents = &reply.Visible.Chars, reply.DataEvents
 	d.UsageInput, d.UsageCached = optional(reply.Usage.Input), optional(reply.Usage.Cached)
 	d.UsageOutput, d.UsageReasoning = optional(reply.Usage.Output), optional(reply.Usage.Reasoning)
 	d.Finish, d.Model = told(reply.Finish), told(reply.Model)
