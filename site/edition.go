@@ -114,16 +114,9 @@ func withDefaults(c Config) Config {
 
 // gather makes endpoints and providers of the inputs, in a fixed order.
 func (e *edition) gather() {
-	var attempts []rollup.Attempt
-	for _, h := range e.in.Histories {
-		for i := range h.Samples {
-			s := &h.Samples[i]
-			attempts = append(attempts, rollup.Attempt{At: s.StartedAt, Vantage: s.Env.Vantage, Provider: s.Provider, Kind: s.Kind})
-		}
-	}
-	faults := rollup.FindFaults(attempts)
 	histories := slices.Clone(e.in.Histories)
 	slices.SortFunc(histories, func(a, b rollup.History) int { return compareSeries(a.Series, b.Series) })
+	tracks := rollup.NewTracks(histories)
 
 	byName := map[string]*provider{}
 	for i := range e.in.Providers {
@@ -139,7 +132,7 @@ func (e *edition) gather() {
 		}
 		model := p.model(h.Series.Model)
 		endpoint := &endpoint{
-			at: i, series: h.Series, track: rollup.NewTrack(h, faults), provider: p, model: model,
+			at: i, series: h.Series, track: tracks[i], provider: p, model: model,
 			path: pairPath(h.Series, main[h.Series.Pair] == h.Series),
 			name: display(cmp.Or(model.Title, model.Name)),
 		}
