@@ -139,7 +139,6 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": "data", "providers": "", "site": "site-out"},
 	)
 	if err != nil {
 		return fmt.Errorf("build the command line: %w", err)
