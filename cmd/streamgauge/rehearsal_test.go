@@ -45,8 +45,9 @@ func TestRehearsal(t *testing.T) {
 		t.Fatalf("journals handed over: %v, %v", entries, err)
 	}
 	r.job("bench.yml", "write", "")
-	for _, want := range []string{"ollama-local: 3 ok, 0 failed", "Pushed as ", "verified"} {
-		if !strings.Contains(r.summary(), want) {
+	// Each of three pairs once, and once more if one of its slots began meanwhile.
+	for _, want := range []string{"ollama-local: [3-6] ok, 0 failed", "Pushed as ", "verified"} {
+		if !regexp.MustCompile(want).MatchString(r.summary()) {
 			t.Errorf("the summary lacks %q:\n%s", want, r.summary())
 		}
 	}
