@@ -170,6 +170,7 @@ func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer,
 		n, err := conn.Read(x.buf)
 		if n > 0 {
 			var framing error
+			x.reserve(n)
 			x.body, framing = framer.unframe(x.body, x.buf[:n])
 			x.logBody(sock.last)
 			if framing != nil {
@@ -196,6 +197,18 @@ func (x *exchange) readBody(conn net.Conn, sock *stampedConn, framer bodyFramer,
 	}
 	x.rec.EOF = x.newest
 	return nil
+}
+
+// reserve makes room for n more bytes of the body. An answer that outgrows what
+// was laid out gets four times as much at once: append would add a quarter and
+// clear it, which for a body of the largest size writes five times its bytes.
+func (x *exchange) reserve(n int) {
+	if cap(x.body)-len(x.body) >= n {
+		return
+	}
+	larger := make([]byte, len(x.body), max(len(x.body)+n, min(4*cap(x.body), wire.MaxBody+readBuffer)))
+	copy(larger, x.body)
+	x.body = larger
 }
 
 // silence decides what to do when a read has brought nothing for a while: for
