@@ -75,6 +75,23 @@ func BenchmarkHotPath(b *testing.B) {
 	perEvent(b, floodEvents)
 }
 
+// BenchmarkLongBody is the hot path of an answer that outgrows what was laid
+// out for it: 64 MB, as near to [wire.MaxBody] as an answer may come.
+func BenchmarkLongBody(b *testing.B) {
+	n := wire.MaxBody / len(flood(floodBatch)) * floodBatch
+	raw := flood(n)
+	x := newFlood()
+	b.ReportAllocs()
+	for b.Loop() {
+		sock := stampConn(&floodConn{left: raw}, x.clock, false)
+		x.body, x.reads, x.lastRead = make([]byte, 0, bodyCapacity), x.reads[:0], -1
+		if err := x.readBody(sock, sock, bodyFramer{state: chunkSize}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perEvent(b, n)
+}
+
 // BenchmarkHotPathSocket is the same on a loopback socket with kernel stamps,
 // the writer on the same machine.
 func BenchmarkHotPathSocket(b *testing.B) {
