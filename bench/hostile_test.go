@@ -88,6 +88,7 @@ func TestVerdicts(t *testing.T) {
 		{"overloaded, without end", append(head(503, "", ""), silent), wire.KindServer, wire.DetailOverloaded, PhaseHeaders, 0},
 		{"error body hangs", []send{{0, "HTTP/1.1 500 X\r\nContent-Length: 99\r\n\r\n{}"}, silent}, wire.KindServer, wire.DetailInternal, PhaseHeaders, 0},
 		{"redirect", []send{{0, "HTTP/1.1 307 X\r\nLocation: http://elsewhere.invalid/v1\r\nContent-Length: 0\r\n\r\n"}, silent}, wire.KindMalformed, wire.DetailRedirect, PhaseHeaders, 0},
+		{"redirect to the cloud's metadata", []send{{0, "HTTP/1.1 302 X\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nContent-Length: 0\r\n\r\n"}, silent}, wire.KindMalformed, wire.DetailRedirect, PhaseHeaders, 0},
 		{"compressed", []send{{0, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(say("hi")+finish(1, 0))}}, wire.KindMalformed, DetailCompressed, PhaseHeaders, 0},
 	}
 	for _, tt := range tests {
@@ -350,6 +351,15 @@ func TestBoundedMemory(t *testing.T) {
 		}
 	}
 	const untilClose = "HTTP/1.1 200 OK\r\n\r\n"
+	// A gigabyte of nothing in a megabyte, though identity was asked for: what is
+	// in one file of gzip's may be in many that follow each other (RFC 1952, 2.2).
+	packed := strings.Repeat(gzipped(strings.Repeat("\x00", 16<<20)), 64)
+	bomb := func(status string) func(net.Conn) {
+		return func(c net.Conn) {
+			readRequest(c)
+			fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", status, len(packed), packed)
+		}
+	}
 	tests := []struct {
 		name   string
 		serve  func(net.Conn)
@@ -364,6 +374,11 @@ func TestBoundedMemory(t *testing.T) {
 		{"empty comments", endless(untilClose, ":\n\n"), wire.KindMalformed, wire.DetailOversize},
 		{"error body", endless("HTTP/1.1 500 X\r\n\r\n", "0123456789abcdef"), wire.KindServer, wire.DetailInternal},
 		{"error body without end", endless("HTTP/1.1 500 X\r\n\r\n", " "), wire.KindServer, wire.DetailInternal},
+		{"ten million tiny events", endless(untilClose, "data: 0\n\n"), wire.KindMalformed, wire.DetailOversize},
+		{"a hundred megabytes of chunk extension", endless(sseHead+"5;", "0123456789abcdef"), wire.KindMalformed, DetailFraming},
+		{"a hundred megabytes of trailers", endless(sseHead+"0\r\n", "X-Filler: 0123456789abcdef\r\n"), wire.KindMalformed, DetailFraming},
+		{"gzip bomb", bomb("200 OK"), wire.KindMalformed, DetailCompressed},
+		{"gzip bomb of an error", bomb("500 X"), wire.KindServer, wire.DetailInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -375,7 +390,7 @@ func TestBoundedMemory(t *testing.T) {
 			if s.Kind != tt.kind || s.Detail != tt.detail {
 				t.Errorf("%v %q; want %v %q", s.Kind, s.Detail, tt.kind, tt.detail)
 			}
-			// The body's buffer grows by quarters at most, and the trace has maxArrivals.
+			// The body's buffer grows fourfold up to its limit, and the trace has maxArrivals.
 			if grown := after.Sys - min(after.Sys, before.Sys); grown > 8*wire.MaxBody {
 				t.Errorf("took %d MB from the system", grown>>20)
 			}
