@@ -1,6 +1,7 @@
 package rollup
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -42,7 +43,10 @@ func FindFaults(attempts []Attempt) Faults {
 	}
 	f := Faults{spans: make(map[string][]Span)}
 	for vantage, of := range byVantage {
-		slices.SortFunc(of, func(a, b Attempt) int { return a.At.Compare(b.At) })
+		// Attempts of one instant too have an order, or the answer would not.
+		slices.SortFunc(of, func(a, b Attempt) int {
+			return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Provider, b.Provider), cmp.Compare(b.Kind, a.Kind))
+		})
 		if spans := faultsOf(of); len(spans) > 0 {
 			f.spans[vantage] = spans
 		}
