@@ -176,28 +176,34 @@ func (b *Branch) Publish(ctx context.Context, work func(context.Context, *Store)
 	}
 	defer unlock()
 	p := Publication{}
+	if err := b.persist(ctx, &p.Tries, func() error { return b.attempt(ctx, work, &p) }); err != nil {
+		return p, fmt.Errorf("publish the record: %w", err)
+	}
+	return p, nil
+}
+
+// persist makes attempts until one has arrived, fails for another reason than a
+// *lostPush, or would be one too many. tries counts their pushes.
+func (b *Branch) persist(ctx context.Context, tries *int, attempt func() error) error {
 	unmoved := 0
 	for {
-		err := b.attempt(ctx, work, &p)
-		if err == nil {
-			return p, nil
-		}
+		err := attempt()
 		var lost *lostPush
 		if !errors.As(err, &lost) {
-			return p, fmt.Errorf("publish the record: %w", err)
+			return err
 		}
 		if unmoved++; lost.moved {
 			unmoved = 0
 		}
 		switch {
 		case unmoved >= refusals:
-			return p, fmt.Errorf("publish the record: %w: %w", ErrRefused, lost.err)
-		case p.Tries >= pushTries:
-			return p, fmt.Errorf("publish the record: %w", ErrRaced)
+			return fmt.Errorf("%w: %w", ErrRefused, lost.err)
+		case *tries >= pushTries:
+			return ErrRaced
 		}
 		if b.Wait != nil {
-			if err := b.Wait(ctx, p.Tries); err != nil {
-				return p, fmt.Errorf("publish the record: %w", err)
+			if err := b.Wait(ctx, *tries); err != nil {
+				return err
 			}
 		}
 	}
