@@ -45,11 +45,12 @@ type Incident struct {
 	Provider string       `json:"provider"`
 	Series   bench.Series `json:"series,omitzero"` // zero if it is the provider's as a whole
 
-	Began  time.Time   `json:"began"`            // the first failed run of those that opened it; of a speed, the day of its onset
-	Opened time.Time   `json:"opened"`           // the run, or the end of the day, that decided
-	Ended  time.Time   `json:"ended,omitzero"`   // the first good run after the last failed one; zero if none is known
-	Closed time.Time   `json:"closed,omitzero"`  // when it was over by the rules; zero while it is open
-	Why    CloseReason `json:"reason,omitempty"` // why it is closed
+	Began    time.Time   `json:"began"`             // the first failed run of those that opened it; of a speed, the day of its onset
+	Opened   time.Time   `json:"opened"`            // the run, or the end of the day, that decided
+	Worsened time.Time   `json:"worsened,omitzero"` // when it went down, after it had been opened as degraded
+	Ended    time.Time   `json:"ended,omitzero"`    // the first good run after the last failed one; zero if none is known
+	Closed   time.Time   `json:"closed,omitzero"`   // when it was over by the rules; zero while it is open
+	Why      CloseReason `json:"reason,omitempty"`  // why it is closed
 
 	// Maintenance names the window that kept it from being an alarm: it is
 	// listed, and nobody is told.

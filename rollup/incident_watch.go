@@ -246,6 +246,9 @@ func (w *watcher) failed(r *glimpse) {
 	case w.open == nil && w.failing(down, r):
 		w.begin(IncidentDown, down.M, r.at)
 	case w.open != nil && w.failing(down, r):
+		if w.worst != IncidentDown {
+			w.open.Worsened = r.at
+		}
 		w.open.Kind, w.worst = IncidentDown, IncidentDown
 	case w.open == nil && w.failing(degraded, r):
 		w.begin(IncidentDegraded, degraded.M, r.at)
