@@ -1,15 +1,17 @@
-// Package openainode reads the simulated provider's streams with OpenAI's own
-// JavaScript library, which knows nothing of this project, and compares what it
-// made of them with what ours did.
+// Package independent holds this project's reading and writing of the wires
+// against software of others, which knows nothing of it: the simulated
+// provider's streams are read with OpenAI's own JavaScript library, and the
+// decoders read what a mock server of CopilotKit's sends.
 //
-// The tests need Node.js and the library: npm ci --prefix bench/openainode.
-package openainode
+// The tests need Node.js and the packages: npm ci --prefix bench/independent.
+package independent
 
 import (
 	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,14 +49,14 @@ func ask(t *testing.T, api, base, model string) told {
 	return out
 }
 
-// needLibrary skips the test where the library cannot be run.
-func needLibrary(t *testing.T) {
+// need skips the test where a package cannot be run.
+func need(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("Node.js is not installed")
 	}
-	if _, err := os.Stat("node_modules/openai/package.json"); err != nil {
-		t.Skip("the library is not installed: npm ci --prefix bench/openainode")
+	if _, err := os.Stat(filepath.Join("node_modules", name, "package.json")); err != nil {
+		t.Skipf("%s is not installed: npm ci --prefix bench/independent", name)
 	}
 }
 
@@ -63,7 +65,7 @@ var apis = map[string]wire.Protocol{"chat": wire.OpenAIChat{}, "responses": wire
 
 // TestSameAnswer checks text, usage and finish reason.
 func TestSameAnswer(t *testing.T) {
-	needLibrary(t)
+	need(t, "openai")
 	const ms = time.Millisecond
 	models := []simulate.Model{
 		{Name: "tokens", Shape: simulate.Shape{Prefill: 5 * ms, PerToken: ms, Tokens: 60}},
@@ -108,7 +110,7 @@ func TestSameAnswer(t *testing.T) {
 // TestSameFailures checks that what we call a failure is one to the library
 // too, but for answers that only end too soon, which it takes for whole.
 func TestSameFailures(t *testing.T) {
-	needLibrary(t)
+	need(t, "openai")
 	tests := map[string]int{ // model: status that the library reports, 0 for an error without one, -1 for no error
 		"fails-auth": 401, "fails-rate-limit": 429, "fails-server": 500, "fails-overloaded": 503,
 		"fails-reset-mid": 0, "fails-in-band": 0, "fails-truncated": -1, "fails-empty": -1, "fails-no-text": -1,
