@@ -14,11 +14,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/data"
 )
 
 // Exit codes. Providers failing is data, not failure.
@@ -91,6 +93,7 @@ type cli struct {
 	Rollup    rollupCmd    `cmd:"" help:"Close hours and days, prune raw samples past their time."`
 	Fetch     fetchCmd     `cmd:"" help:"Fetch the record from its branch of a git repository."`
 	Publish   publishCmd   `cmd:"" help:"Put journals into the record and push it to its branch."`
+	Maintain  maintainCmd  `cmd:"" help:"Check and weigh the record's branch, make a snapshot, begin a heavy history anew."`
 	Build     buildCmd     `cmd:"" help:"Build the site from the dataset."`
 	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
 	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`
@@ -137,6 +140,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 		kong.Name("streamgauge"),
 		kong.Description(description),
 		kong.Writers(stdout, stderr),
+		kong.Vars{"heavy_mb": strconv.Itoa(data.HeavyBytes / 1e6)},
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
