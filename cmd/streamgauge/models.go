@@ -122,6 +122,9 @@ func (a *app) discover(dir string, list []bench.Provider, now time.Time, offline
 					return nil, err
 				}
 			}
+			if offline && catalog.Listing().Models == nil && p.Configured(a.env) {
+				a.log.Info("more models are found when a run first reads the provider's list", "provider", p.PublicName())
+			}
 		}
 		out[i] = p.Offering(catalog.Listing().Models, facts)
 	}
