@@ -49,11 +49,13 @@ type Pair struct {
 func (p Pair) String() string { return p.Provider + "/" + p.Model }
 
 // A Series is what may be put into one statistic: a pair measured from one
-// vantage point, with or without a nonce.
+// vantage point, with or without a nonce. The buffering probes of a pair are a
+// series of their own, so that they mix with no ordinary sample.
 type Series struct {
 	Pair
 	Vantage string `json:"vantage"`
 	Nonce   bool   `json:"nonce,omitempty"`
+	Short   bool   `json:"short,omitempty"` // buffering probes: see [BufferProbeTokens]
 }
 
 // VantageSimulated is the vantage of everything that comes from a simulated
@@ -70,6 +72,7 @@ type Env struct {
 	Vantage  string `json:"vantage"`          // the place measured from, as the configuration names it; part of the series
 	Region   string `json:"region,omitempty"` // what the runner tells of where it really is
 	Nonce    bool   `json:"nonce,omitempty"`  // a random first word defeated body caches; part of the series
+	Short    bool   `json:"short,omitempty"`  // a buffering probe; part of the series
 	Lanes    int    `json:"lanes,omitempty"`  // requests that could run at once; 1 is the published method
 	Clock    string `json:"clock,omitempty"`  // ClockKernel or ClockUser: who stamped the reads
 }
@@ -128,7 +131,7 @@ type Sample struct {
 
 // Series returns the series the sample belongs to.
 func (s *Sample) Series() Series {
-	return Series{Pair: s.Pair, Vantage: s.Env.Vantage, Nonce: s.Env.Nonce}
+	return Series{Pair: s.Pair, Vantage: s.Env.Vantage, Nonce: s.Env.Nonce, Short: s.Env.Short}
 }
 
 // OK reports whether the run succeeded.

@@ -227,7 +227,7 @@ func (a *assembly) copySeries(ctx context.Context) error {
 	}
 	a.series = map[int64]int64{}
 	for i, series := range slices.SortedFunc(maps.Keys(catalog.series.ids), compareSeries) {
-		_, err := a.ExecContext(ctx, `INSERT INTO main.series VALUES(?, ?, ?, ?, ?)`, i+1, series.Provider, series.Model, series.Vantage, series.Nonce)
+		_, err := a.ExecContext(ctx, `INSERT INTO main.series VALUES(?, ?, ?, ?, ?, ?)`, i+1, series.Provider, series.Model, series.Vantage, series.Nonce, series.Short)
 		if err != nil {
 			return err
 		}

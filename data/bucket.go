@@ -213,13 +213,14 @@ func decodeErrors(text sql.NullString) (rollup.Errors, error) {
 }
 
 // summarizeDay computes the buckets of one day, those of each series together,
-// from its samples in order of time. Only series that have an id are computed.
+// from its samples in order of time. Only series that have an id are computed,
+// and short ones are not: what buffering probes tell is no summary of a day.
 func summarizeDay(start time.Time, samples []bench.Sample, ids map[bench.Series]int64) (hours, days []bucketOf) {
 	bySeries := map[bench.Series][]bench.Sample{}
 	var order []bench.Series
 	for _, s := range samples {
 		series := s.Series()
-		if _, ok := ids[series]; !ok {
+		if _, ok := ids[series]; !ok || series.Short {
 			continue
 		}
 		if bySeries[series] == nil {

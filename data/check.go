@@ -201,7 +201,7 @@ func lacksSchema(ctx context.Context, db *sql.DB, want map[string]string) (strin
 			return name, nil
 		}
 	}
-	for _, view := range Views() {
+	for _, view := range append(Views(), probesView) {
 		rows, err := db.QueryContext(ctx, `SELECT * FROM `+view+` LIMIT 0`)
 		if err != nil {
 			return view, nil
@@ -254,7 +254,7 @@ func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 		c.find(name, "counts", "the day is closed, but its month has no file")
 		return nil
 	}
-	rows, err := db.QueryContext(ctx, `SELECT series_id, count(*) FROM raw_samples GROUP BY 1`)
+	rows, err := db.QueryContext(ctx, `SELECT series_id, count(*) FROM raw_samples JOIN series USING(series_id) WHERE NOT short GROUP BY 1`)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,10 @@ import (
 // Views lists the views that are exported as text, in order.
 func Views() []string { return []string{"samples", "hourly", "daily"} }
 
+// probesView shows the buffering probes, which are in no other view and are not
+// exported: they say nothing of an endpoint's speed.
+const probesView = "buffer_probes"
+
 // A Format is a text format of [ExportView].
 type Format string
 

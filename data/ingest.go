@@ -203,14 +203,14 @@ func (in *intake) sort(samples []bench.Sample) []dayIntake {
 }
 
 func compareSeries(a, b bench.Series) int {
-	nonce := func(s bench.Series) int {
-		if s.Nonce {
+	order := func(is bool) int {
+		if is {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model),
-		cmp.Compare(a.Vantage, b.Vantage), cmp.Compare(nonce(a), nonce(b)))
+	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Vantage, b.Vantage),
+		cmp.Compare(order(a.Nonce), order(b.Nonce)), cmp.Compare(order(a.Short), order(b.Short)))
 }
 
 // An intakeResult is what became of a batch of days.

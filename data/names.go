@@ -83,9 +83,9 @@ func readNames(ctx context.Context, q querier, schema string) (names, error) {
 	}
 	var id int64
 	err := errors.Join(
-		read(`SELECT series_id, provider, model, vantage, nonce FROM `+schema+`.series`, func(r *sql.Rows) error {
+		read(`SELECT series_id, provider, model, vantage, nonce, short FROM `+schema+`.series`, func(r *sql.Rows) error {
 			var s bench.Series
-			err := r.Scan(&id, &s.Provider, &s.Model, &s.Vantage, &s.Nonce)
+			err := r.Scan(&id, &s.Provider, &s.Model, &s.Vantage, &s.Nonce, &s.Short)
 			n.series.put(id, s)
 			return err
 		}),
@@ -123,7 +123,7 @@ func (t *tx) seriesID(ctx context.Context, s bench.Series) (int64, error) {
 		return 0, errTooManySeries
 	}
 	id := t.names.series.last + 1
-	_, err := t.ExecContext(ctx, `INSERT INTO main.series VALUES(?, ?, ?, ?, ?)`, id, s.Provider, s.Model, s.Vantage, s.Nonce)
+	_, err := t.ExecContext(ctx, `INSERT INTO main.series VALUES(?, ?, ?, ?, ?, ?)`, id, s.Provider, s.Model, s.Vantage, s.Nonce, s.Short)
 	if err != nil {
 		return 0, fmt.Errorf("name series %s: %w", s.Pair, err)
 	}
@@ -215,7 +215,7 @@ func (n *names) apply(s *bench.Sample, r *row) error {
 	s.Pair = series.Pair
 	s.Env = bench.Env{
 		Method: e.method, Prompt: e.prompt, Protocol: e.protocol, Vantage: series.Vantage, Region: e.region,
-		Nonce: series.Nonce, Lanes: e.lanes, Clock: e.clock,
+		Nonce: series.Nonce, Short: series.Short, Lanes: e.lanes, Clock: e.clock,
 	}
 	if r.reply.Valid {
 		p, ok := n.replies.rows[replyKey(r.series(), r.reply.Int64)]

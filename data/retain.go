@@ -129,7 +129,7 @@ func (t *tx) prune(ctx context.Context, next *state, slots int) (pruned []time.T
 
 // provenRows computes the buckets of a day one last time, and returns the number
 // of its samples. It fails if the buckets, by day or by hour, do not count every
-// one of them.
+// one of them but the buffering probes, which have none.
 func (t *tx) provenRows(ctx context.Context, name fileName) (int64, error) {
 	if err := t.closeDay(ctx, name.start, nil); err != nil {
 		return 0, err
@@ -142,17 +142,18 @@ func (t *tx) provenRows(ctx context.Context, name fileName) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var rows, byHour, byDay int64
+	var rows, rolled, byHour, byDay int64
 	err = t.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+raw+`.raw_samples),
+		(SELECT count(*) FROM `+raw+`.raw_samples JOIN `+raw+`.series USING(series_id) WHERE NOT short),
 		(SELECT coalesce(sum(samples), 0) FROM `+month+`.raw_hourly WHERE id >= ? AND id < ?),
 		(SELECT coalesce(sum(samples), 0) FROM `+month+`.raw_daily WHERE id >= ? AND id < ?)`,
 		bucketID(name.start, rollup.Hour, 0), bucketID(name.end(), rollup.Hour, 0),
-		bucketID(name.start, rollup.Day, 0), bucketID(name.end(), rollup.Day, 0)).Scan(&rows, &byHour, &byDay)
+		bucketID(name.start, rollup.Day, 0), bucketID(name.end(), rollup.Day, 0)).Scan(&rows, &rolled, &byHour, &byDay)
 	if err != nil {
 		return 0, err
 	}
-	if byHour != rows || byDay != rows {
-		return 0, fmt.Errorf("%d samples, but its buckets count %d by hour and %d by day", rows, byHour, byDay)
+	if byHour != rolled || byDay != rolled {
+		return 0, fmt.Errorf("%d samples, but its buckets count %d by hour and %d by day", rolled, byHour, byDay)
 	}
 	return rows, nil
 }

@@ -28,14 +28,17 @@ CREATE TABLE dictionary(
   source   TEXT NOT NULL,
   PRIMARY KEY(relation, name)) STRICT, WITHOUT ROWID;
 
--- What may be put into one statistic. The id is part of every row's key.
+-- What may be put into one statistic. The id is part of every row's key. A short
+-- series holds the buffering probes of the one beside it; it has no buckets, and
+-- only the view buffer_probes shows it.
 CREATE TABLE series(
   series_id INTEGER PRIMARY KEY CHECK(series_id BETWEEN 1 AND 4095),
   provider  TEXT NOT NULL,
   model     TEXT NOT NULL,
   vantage   TEXT NOT NULL,
   nonce     INTEGER NOT NULL CHECK(nonce IN (0, 1)),
-  UNIQUE(provider, model, vantage, nonce)) STRICT;
+  short     INTEGER NOT NULL CHECK(short IN (0, 1)),
+  UNIQUE(provider, model, vantage, nonce, short)) STRICT;
 
 -- The other conditions of a sample. A handful of rows.
 CREATE TABLE envs(
@@ -274,10 +277,24 @@ SELECT
   e.method_version, e.prompt_version, e.protocol, nullif(e.region, '') AS region, nullif(e.lanes, 0) AS lanes,
   nullif(e.clock, '') AS clock, nullif(r.http_proto, '') AS http_proto, j.id
 FROM judged j
-JOIN series p ON p.series_id = j.series_id
+JOIN series p ON p.series_id = j.series_id AND NOT p.short
 JOIN envs e ON e.env_id = j.env_id
 LEFT JOIN failures f ON f.failure_id = j.failure_id
 LEFT JOIN replies r ON r.series_id = j.series_id AND r.reply_id = j.reply_id;
+
+CREATE VIEW buffer_probes AS
+SELECT
+  strftime('%Y-%m-%dT%H:%M:%fZ', (r.id >> 12) / 1000.0, 'unixepoch') AS started_at,
+  p.provider, p.model, p.vantage, p.nonce,
+  f.kind AS error_kind, nullif(f.detail, '') AS error_detail,
+  coalesce(r.ttfb_ms, 0) + coalesce(r.ttfr_rest_ms, r.ttft_rest_ms) AS ttfo_ms,
+  coalesce(r.ttfb_ms, 0) + coalesce(r.ttfr_rest_ms, 0) + r.ttft_rest_ms AS ttft_ms,
+  round(CASE WHEN r.ttft_rest_ms IS NULL THEN 0 ELSE coalesce(r.ttfb_ms, 0) + coalesce(r.ttfr_rest_ms, 0) + r.ttft_rest_ms END
+    + coalesce(r.span_us100, 0) / 10.0 + r.tail_us100 / 10.0, 1) AS e2e_ms,
+  r.output_tokens, r.id
+FROM raw_samples r
+JOIN series p ON p.series_id = r.series_id AND p.short
+LEFT JOIN failures f ON f.failure_id = r.failure_id;
 
 CREATE VIEW hourly AS
 SELECT strftime('%Y-%m-%dT%H:00:00Z', (b.id >> 12) * 3600, 'unixepoch') AS hour,

@@ -17,13 +17,13 @@ import (
 )
 
 // PutTrace keeps a sample with its trace, in DIR/traces/SERIES.json, if it is a
-// success and newer than the one kept of its series. Traces are for showing how
+// success, no buffering probe, and newer than the one kept of its series. Traces are for showing how
 // an answer arrived; no statistic needs them, and they are not committed.
 func (s *Store) PutTrace(sample bench.Sample) (kept bool, err error) {
 	if s.opts.ReadOnly {
 		return false, fmt.Errorf("keep trace: %w", &FileError{Path: s.dir, Problem: ErrReadOnly})
 	}
-	if !sample.OK() || len(sample.Trace) == 0 || validate(&sample) != nil {
+	if !sample.OK() || sample.Env.Short || len(sample.Trace) == 0 || validate(&sample) != nil {
 		return false, nil
 	}
 	s.mu.Lock()
