@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -43,15 +44,24 @@ type Lister struct {
 }
 
 // NewLister returns a Lister that sends through transport; nil is a transport
-// of its own that uses no proxy.
+// of its own that uses no proxy. A provider with a reach of its own is always
+// asked through a transport that follows it.
 func NewLister(transport http.RoundTripper) *Lister {
 	if transport == nil {
-		transport = &http.Transport{
-			ResponseHeaderTimeout:  listTimeout,
-			MaxResponseHeaderBytes: 64 << 10,
-			ForceAttemptHTTP2:      true,
-		}
+		transport = listTransport()
 	}
+	return &Lister{client: listClient(transport), modelsDev: ModelsDevURL}
+}
+
+func listTransport() *http.Transport {
+	return &http.Transport{
+		ResponseHeaderTimeout:  listTimeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+func listClient(transport http.RoundTripper) *retryablehttp.Client {
 	c := retryablehttp.NewClient()
 	c.Logger = nil // its lines hold URLs
 	c.RetryMax = listRetries
@@ -62,7 +72,33 @@ func NewLister(transport http.RoundTripper) *Lister {
 		// The default obeys a Retry-After of any length.
 		return min(retryablehttp.DefaultBackoff(low, high, attempt, resp), high)
 	}
-	return &Lister{client: c, modelsDev: ModelsDevURL}
+	return c
+}
+
+// clientFor returns what a provider's list is asked for with, and what closes
+// it. The certificate is shown, and the provider's authorities count, on its
+// own host only.
+func (l *Lister) clientFor(p *Provider, env Lookup, home bool) (*retryablehttp.Client, func(), error) {
+	if p.Reach == (Reach{}) {
+		return l.client, func() {}, nil
+	}
+	route, err := p.Reach.Route(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := listTransport()
+	if route.Proxy != nil {
+		t.Proxy = func(req *http.Request) (*url.URL, error) { return route.Proxy(req.URL) }
+	}
+	if home {
+		t.TLSClientConfig = &tls.Config{RootCAs: route.Roots, MinVersion: tls.VersionTLS12}
+		if route.Certificate != nil {
+			t.TLSClientConfig.Certificates = []tls.Certificate{*route.Certificate}
+		}
+	}
+	c := listClient(t)
+	c.RetryMax = l.client.RetryMax
+	return c, t.CloseIdleConnections, nil
 }
 
 // errRedirect is what a redirect to another host ends in: it would take the
@@ -125,6 +161,12 @@ func (l *Lister) List(ctx context.Context, p *Provider, env Lookup, cached Listi
 		return fail(x.err)
 	}
 
+	client, done, err := l.clientFor(p, env, host(base) == host(address))
+	if err != nil {
+		return fail(err)
+	}
+	defer done()
+
 	var got Listing
 	cursor := ""
 	for page := range maxListPages {
@@ -136,7 +178,7 @@ func (l *Lister) List(ctx context.Context, p *Provider, env Lookup, cached Listi
 		if page == 0 && len(cached.Models) > 0 {
 			etag = cached.ETag
 		}
-		body, tag, err := l.get(ctx, u, header, etag)
+		body, tag, err := get(ctx, client, u, header, etag)
 		if errors.Is(err, errNotModified) {
 			return cached, nil
 		}
@@ -229,7 +271,7 @@ func checkListURL(s string) error {
 var errNotModified = errors.New("not modified")
 
 // get fetches a document of at most maxListBytes.
-func (l *Lister) get(ctx context.Context, address string, header http.Header, etag string) (body []byte, tag string, err error) {
+func get(ctx context.Context, client *retryablehttp.Client, address string, header http.Header, etag string) (body []byte, tag string, err error) {
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, "", err
@@ -238,7 +280,7 @@ func (l *Lister) get(ctx context.Context, address string, header http.Header, et
 	if etag != "" {
 		req.Header.Set("If-None-Match", etag)
 	}
-	resp, err := l.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		if resp != nil {
 			resp.Body.Close()
@@ -291,7 +333,7 @@ func (l *Lister) Facts(ctx context.Context, providers []string, cached FactSheet
 		}
 	}
 	header := http.Header{"User-Agent": {listUserAgent}, "Accept": {"application/json"}}
-	body, tag, err := l.get(ctx, l.modelsDev, header, etag)
+	body, tag, err := get(ctx, l.client, l.modelsDev, header, etag)
 	if errors.Is(err, errNotModified) {
 		return cached, nil
 	}

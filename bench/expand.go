@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -102,40 +101,6 @@ func isLocal(s string) bool {
 	}
 	addr, err := netip.ParseAddr(s)
 	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified())
-}
-
-// Secrets returns every string that must not appear in anything stored, shown
-// or logged: the values of all variables the provider refers to and, if it is
-// private, its literal base URL, host and model ids. Give them to
-// [NewRedactor].
-func (p *Provider) Secrets(env Lookup) []string {
-	names := p.variables()
-	for i := range p.Models {
-		names = append(names, variables(p.Models[i].ID)...)
-	}
-	var secrets []string
-	for _, name := range names {
-		// The address of a machine of one's own is no secret by itself, and
-		// masking it would black out every "localhost" in the logs.
-		if v, _ := env(name); strings.TrimSpace(v) != "" && !(name != p.KeyEnv && !p.Private && isLocal(v)) {
-			secrets = append(secrets, strings.TrimSpace(v))
-		}
-	}
-	if p.Private {
-		x := expander{env: env}
-		base := x.baseURL(p.BaseURL)
-		secrets = append(secrets, base)
-		if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
-			secrets = append(secrets, u.Host, u.Hostname())
-		}
-		for i := range p.Models {
-			if id := x.expand(p.Models[i].ID); id != p.Models[i].Name {
-				secrets = append(secrets, id)
-			}
-		}
-	}
-	slices.Sort(secrets)
-	return slices.Compact(secrets)
 }
 
 // newWord returns a fresh lower-case word of letters and digits, 80 bits of

@@ -110,6 +110,12 @@ func verdict(ctx context.Context, in Phase, err error) (wire.ErrorKind, wire.Det
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
 		return wire.KindNetwork, DetailReset
 	}
+	// In TLS 1.3 a server refuses our certificate, or that we have none, after
+	// the handshake is over for us.
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" {
+		return wire.KindNetwork, DetailHandshake
+	}
 	if in == PhaseTLS {
 		var untrusted *tls.CertificateVerificationError
 		var unknown x509.UnknownAuthorityError

@@ -45,7 +45,7 @@ func LoadProviders(fsys fs.FS) ([]Provider, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read provider file: %w", err)
 		}
-		loaded = append(loaded, readProvider(name, text))
+		loaded = append(loaded, readProvider(fsys, name, text))
 	}
 	checkTogether(loaded)
 	var providers []Provider
@@ -68,11 +68,13 @@ func LoadProviders(fsys fs.FS) ([]Provider, error) {
 // where the values stand that are checked against others later.
 type providerFile struct {
 	*yamlFile
-	p Provider
+	fsys fs.FS
+	p    Provider
 
 	root                                  ast.Node
 	nameAt, aliasAt, keyAt, baseAt, disAt ast.Node
 	modelsAt                              ast.Node
+	caAt, certAt, clientKeyAt, proxyAt    ast.Node
 	modelAt                               []ast.Node // of each model
 	refs                                  []reference
 }
@@ -83,9 +85,9 @@ type reference struct {
 	text string
 }
 
-func readProvider(name string, text []byte) *providerFile {
+func readProvider(fsys fs.FS, name string, text []byte) *providerFile {
 	file, root := openYAML(name, text)
-	l := &providerFile{yamlFile: file, root: root}
+	l := &providerFile{yamlFile: file, fsys: fsys, root: root}
 	if root == nil {
 		return l
 	}
@@ -117,6 +119,7 @@ func (l *providerFile) read() bool {
 		"every_by_price": l.readPriceCadences,
 		"breaker":        l.setText(&breaker, "breaker", oneOf("published", string(BreakerAtCadence))),
 		"lanes":          l.readLanes,
+		"vantages":       l.readVantages,
 		"budget":         l.readBudget,
 		"catalog":        l.setText(&p.Catalog, "catalog", checkSlug),
 		"discover":       l.at(&l.disAt, l.readDiscover),
@@ -128,6 +131,7 @@ func (l *providerFile) read() bool {
 		}),
 	}
 	l.dialect(known, &p.Dialect)
+	l.reach(known, &p.Reach)
 	ok := l.object(l.root, "a provider", known, "base_url", "protocol")
 	if breaker == string(BreakerAtCadence) {
 		p.Breaker = BreakerAtCadence
@@ -382,6 +386,7 @@ func (l *providerFile) check() {
 		p.Title = p.PublicName()
 	}
 	l.checkPrivacy()
+	l.checkReach()
 	for _, r := range l.refs {
 		l.checkReference(r)
 	}

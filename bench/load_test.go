@@ -98,6 +98,8 @@ models:
   - small-1
 visibility: public
 demo: false
+proxy: environment
+vantages: [office, home]
 `
 
 func TestLoadFullProvider(t *testing.T) {
@@ -127,7 +129,8 @@ func TestLoadFullProvider(t *testing.T) {
 			{AtLeast: 15, Every: Every(6 * time.Hour)},
 			{AtLeast: 5, Every: Every(2 * time.Hour)},
 		},
-		Breaker: BreakerAtCadence, OwnLane: true,
+		Breaker: BreakerAtCadence, OwnLane: true, Vantages: []string{"office", "home"},
+		Reach:   Reach{Proxy: ProxyEnvironment},
 		Budget:  Budget{RequestsPerDay: 500, USDPerMonth: 12.5, TokensPerMonth: 3_000_000},
 		Catalog: "acme",
 		Discover: &Discover{

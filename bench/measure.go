@@ -42,6 +42,7 @@ type Run struct {
 	Env       Env       // vantage, region, nonce, lanes; Measure fills in the rest
 	Scheduled time.Time // the slot it was due in; zero for a probe
 	Limits    Limits    // shorter than the Meter's; a zero limit is the Meter's
+	Route     Route     // where the way is not the Meter's
 }
 
 // A Meter measures. Its zero value is ready to use; [Meter.Warm] keeps the cost
@@ -53,8 +54,9 @@ type Meter struct {
 	// Nil is the system's.
 	Roots *x509.CertPool
 
-	// Proxy names the proxy for a URL, nil for none; it is asked to CONNECT. A
-	// nil func is no proxy: the environment is not looked at.
+	// Proxy names the proxy for a URL, nil for none: one that is asked to
+	// CONNECT, or of SOCKS 5. A nil func is no proxy: the environment is not
+	// looked at.
 	Proxy func(*url.URL) (*url.URL, error)
 
 	// UserStamps leaves the kernel's receive stamps alone.
@@ -179,15 +181,15 @@ func (m *Meter) record(ctx context.Context, r Run, obs Observer) Recording {
 	before := readLoad()
 	start := x.clock()
 	x.rec.StartedAt = time.Unix(0, int64(start.wall)).UTC()
-	m.run(ctx, x, req, start.mono)
+	m.run(ctx, x, req, r.Route, start.mono)
 	x.rec.Load = readLoad().since(before, x.clock().mono-start.mono)
 	return x.rec
 }
 
 // run connects, sends and receives. What fails is noted in x.
-func (m *Meter) run(ctx context.Context, x *exchange, req *http.Request, start time.Duration) {
+func (m *Meter) run(ctx context.Context, x *exchange, req *http.Request, route Route, start time.Duration) {
 	trace := newSetupTrace(x.clock)
-	plain, sock, phase, err := m.connect(ctx, x.clock, x.limits, trace, req.URL)
+	plain, sock, phase, err := m.connect(ctx, x.clock, x.limits, trace, req.URL, route)
 	if sock != nil {
 		x.rec.Phases = trace.spans(sock.RemoteAddr())
 	} else {
@@ -210,20 +212,18 @@ func (m *Meter) run(ctx context.Context, x *exchange, req *http.Request, start t
 
 // connect opens the connection of one run: the stamped socket, and on top of it
 // what plain HTTP is spoken on. On failure it tells the phase.
-func (m *Meter) connect(ctx context.Context, clk clock, limits Limits, trace *setupTrace, u *url.URL) (net.Conn, *stampedConn, Phase, error) {
-	addr, err := dialAddr(u)
+func (m *Meter) connect(ctx context.Context, clk clock, limits Limits, trace *setupTrace, u *url.URL, route Route) (net.Conn, *stampedConn, Phase, error) {
+	target, err := dialAddr(u)
 	if err != nil {
 		return nil, nil, PhaseDNS, err
 	}
-	var proxy *url.URL
-	target := addr
-	if m.Proxy != nil {
-		if proxy, err = m.Proxy(u); err != nil {
-			return nil, nil, PhaseDial, fmt.Errorf("choose a proxy: %w", err)
-		}
+	addr := target
+	proxy, err := m.proxyOf(u, route)
+	if err != nil {
+		return nil, nil, PhaseDial, err
 	}
 	if proxy != nil {
-		if addr, err = dialAddr(proxy); err != nil {
+		if addr, err = proxyAddr(proxy); err != nil {
 			return nil, nil, PhaseDial, err
 		}
 	}
@@ -239,24 +239,32 @@ func (m *Meter) connect(ctx context.Context, clk clock, limits Limits, trace *se
 		return nil, nil, PhaseDNS, err
 	}
 	sock := stampConn(raw, clk, !m.UserStamps)
+	var conn net.Conn = sock
 	if proxy != nil {
-		if err := tunnel(dialCtx, sock, target, proxy); err != nil {
+		if conn, err = tunnel(dialCtx, sock, target, proxy, route.proxyRoots); err != nil {
 			sock.Close()
 			return nil, sock, PhaseDial, err
 		}
 	}
 	if u.Scheme != "https" {
-		return sock, sock, "", nil
+		return conn, sock, "", nil
 	}
 
 	tlsCtx, cancel := context.WithTimeout(ctx, limits.Dial)
 	defer cancel()
-	secure := tls.Client(sock, &tls.Config{
-		RootCAs:    m.roots(),
+	config := &tls.Config{
+		RootCAs:    route.Roots,
 		ServerName: u.Hostname(),
 		NextProtos: []string{"http/1.1"},
 		MinVersion: tls.VersionTLS12,
-	})
+	}
+	if config.RootCAs == nil {
+		config.RootCAs = m.roots()
+	}
+	if route.Certificate != nil {
+		config.Certificates = []tls.Certificate{*route.Certificate}
+	}
+	secure := tls.Client(conn, config)
 	hooks := trace.hooks()
 	hooks.TLSHandshakeStart()
 	if err := secure.HandshakeContext(tlsCtx); err != nil {
@@ -265,6 +273,22 @@ func (m *Meter) connect(ctx context.Context, clk clock, limits Limits, trace *se
 	}
 	hooks.TLSHandshakeDone(tls.ConnectionState{}, nil)
 	return secure, sock, "", nil
+}
+
+// proxyOf returns the proxy to go through; nil for none.
+func (m *Meter) proxyOf(u *url.URL, route Route) (*url.URL, error) {
+	choose := route.Proxy
+	if choose == nil {
+		choose = m.Proxy
+	}
+	if choose == nil {
+		return nil, nil
+	}
+	proxy, err := choose(u)
+	if err != nil {
+		return nil, fmt.Errorf("choose a proxy: %w", err)
+	}
+	return proxy, nil
 }
 
 // dialer returns what opens a socket. Receive stamps are asked for before it

@@ -120,11 +120,12 @@ func (p Provider) Offering(list []ListedModel, facts Facts) Provider {
 		}
 		if m.Price == nil {
 			m.Price = fact.Price
+			m.Unsaid = p.Private // it would tell which model it is
 		}
-		if m.OpenWeights == nil {
+		if m.OpenWeights == nil && !p.Private {
 			m.OpenWeights = fact.OpenWeights
 		}
-		if m.Title == "" {
+		if m.Title == "" && !p.Private {
 			m.Title = fact.Title
 		}
 		m.CatalogProtocol = fact.Protocol

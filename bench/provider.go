@@ -33,12 +33,14 @@ type Provider struct {
 	Query   map[string]string // extra; values may hold ${VAR} and {session}
 	Nonce   bool              // put a random word first in the prompt
 	Limits  Limits            // of a run; zero is the published one
+	Reach   Reach             // authorities, client certificate, proxy
 
 	Every        Cadence
 	EveryByPrice []PriceCadence // most expensive first
 	Breaker      Breaker
 	OwnLane      bool // runs beside other providers' requests, still one at a time itself
 	Budget       Budget
+	Vantages     []string // measured from these alone, as one that only a runner inside can reach; empty is any
 
 	Catalog  string    // provider id in models.dev's api.json, for prices and wires
 	Discover *Discover // nil: only the models listed
@@ -57,6 +59,7 @@ type Model struct {
 	OpenWeights *bool  // nil: unknown
 	SizeClass   string // small, medium, large; "": unknown
 	Price       *Price // nil: unknown
+	Unsaid      bool   // the price serves the schedule and the budget, and is published nowhere
 	Discovered  bool   // found in the provider's list, not in its file
 
 	// CatalogProtocol is the wire format by models.dev. It counts if neither
@@ -213,7 +216,7 @@ func (p *Provider) variables() []string {
 			names = append(names, variables(m[k])...)
 		}
 	}
-	return names
+	return append(names, p.Reach.variables()...)
 }
 
 // DialectOf returns how a model is spoken to: its own dialect over the first
@@ -306,6 +309,10 @@ func (p *Provider) Run(m *Model, env Lookup, random io.Reader) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
+	route, err := p.Reach.Route(env)
+	if err != nil {
+		return Run{}, fmt.Errorf("find the way to %s: %w", p.Pair(m), err)
+	}
 	return Run{
 		Pair:     p.Pair(m),
 		Protocol: protocol,
@@ -313,6 +320,7 @@ func (p *Provider) Run(m *Model, env Lookup, random io.Reader) (Run, error) {
 		Prompt:   Prompt(nonce),
 		Env:      Env{Nonce: p.Nonce},
 		Limits:   p.Limits,
+		Route:    route,
 	}, nil
 }
 

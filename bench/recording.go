@@ -188,20 +188,31 @@ func compressed(h http.Header) bool {
 	return coding != "" && coding != "identity"
 }
 
+// maxLabel is how much of a label is looked at for a key, beyond what is kept.
+const maxLabel = 512
+
 // clean returns a provider's label without control characters or broken UTF-8,
-// cut to at most limit bytes.
+// cut to at most limit bytes. One that holds what looks like a key is masked as
+// a whole: a server may repeat the key of somebody else, whom no list of ours
+// knows.
 func clean(label string, limit int) string {
-	out := make([]byte, 0, min(len(label), limit))
+	out := make([]byte, 0, min(len(label), maxLabel))
+	kept := 0
 	for _, r := range label {
 		switch {
 		case r < ' ', r == 0x7f, 0x80 <= r && r < 0xa0, r == '\ufffd', r == '\u2028', r == '\u2029',
 			'\u200b' <= r && r <= '\u200f', '\u202a' <= r && r <= '\u202e', '\u2060' <= r && r <= '\u206f', r == '\ufeff':
 			continue // what prints as nothing, or turns the text around
 		}
-		before := len(out)
-		if out = append(out, string(r)...); len(out) > limit {
-			return string(out[:before])
+		if out = append(out, string(r)...); len(out) <= limit {
+			kept = len(out)
+		}
+		if len(out) >= max(limit, maxLabel) {
+			break
 		}
 	}
-	return string(bytes.TrimSpace(out))
+	if KeyShape(out) != "" {
+		return redacted
+	}
+	return string(bytes.TrimSpace(out[:kept]))
 }

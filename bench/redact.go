@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,17 +21,20 @@ const redacted = "[redacted]"
 // would destroy the text and protect nothing.
 const minSecret = 4
 
-// A Redactor masks secrets, and their common encodings, in any text: logs,
-// errors, journals. The nil Redactor masks nothing.
+// A Redactor masks secrets, and their common encodings, in any text: logs and
+// errors. It also tells whether a text that is about to be stored or published
+// holds one. The nil Redactor knows no secret.
 type Redactor struct {
 	replacer *strings.Replacer
-	forms    []string // longest first
+	forms    []string             // longest first
+	begins   map[[4]byte][]string // forms, by their first bytes
+	second   [1 << 16]bool        // which first two bytes there are
 }
 
 // NewRedactor returns a Redactor for the secrets: as they are, in percent, JSON,
-// HTML and hexadecimal encoding, and in base64 at each of the three alignments
-// it can have inside a longer encoded text. Secrets shorter than four bytes are
-// left out.
+// Go, HTML and hexadecimal encoding, in base64 at each of the three alignments
+// it can have inside a longer encoded text, and each of these once more as JSON
+// quotes it. Secrets shorter than four bytes are left out.
 func NewRedactor(secrets ...string) *Redactor {
 	var forms []string
 	for _, s := range secrets {
@@ -41,21 +46,25 @@ func NewRedactor(secrets ...string) *Redactor {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 	forms = slices.Compact(forms)
+	r := &Redactor{forms: forms, begins: map[[4]byte][]string{}}
 	pairs := make([]string, 0, 2*len(forms))
 	for _, form := range forms {
 		pairs = append(pairs, form, redacted)
+		first := [4]byte([]byte(form[:4]))
+		r.begins[first] = append(r.begins[first], form)
+		r.second[int(form[0])<<8|int(form[1])] = true
 	}
-	return &Redactor{replacer: strings.NewReplacer(pairs...), forms: forms}
+	r.replacer = strings.NewReplacer(pairs...)
+	return r
 }
 
-// encodings returns the forms a secret is searched in.
+// encodings returns the forms a secret is searched in. Hexadecimal is there in
+// one case: [Redactor.Found] folds the text, and no encoder mixes them.
 func encodings(s string) []string {
-	forms := []string{s, url.QueryEscape(s), url.PathEscape(s), html.EscapeString(s)}
-	if quoted, err := json.Marshal(s); err == nil {
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
-	}
 	h := hex.EncodeToString([]byte(s))
-	forms = append(forms, h, strings.ToUpper(h))
+	forms := []string{
+		s, url.QueryEscape(s), url.PathEscape(s), html.EscapeString(s), strings.Trim(strconv.Quote(s), `"`), h, strings.ToUpper(h),
+	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for lead := range 3 {
 			// Six-bit groups that mix with a neighbour's bits are unknown.
@@ -67,7 +76,20 @@ func encodings(s string) []string {
 			}
 		}
 	}
+	for _, form := range slices.Clone(forms) {
+		once := quoted(form)
+		forms = append(forms, once, quoted(once))
+	}
 	return forms
+}
+
+// quoted returns text as it stands between the quotes of a JSON string.
+func quoted(text string) string {
+	q, err := json.Marshal(text)
+	if err != nil {
+		return text // never: a string has a form in JSON
+	}
+	return string(q[1 : len(q)-1])
 }
 
 // String returns s with every secret masked. A secret that s ends in the
@@ -88,10 +110,34 @@ func (r *Redactor) String(s string) string {
 	return s
 }
 
-// Found reports whether s holds a secret in any of its forms. What is about to
-// be stored or uploaded is refused then, not masked: it must not have been there.
-func (r *Redactor) Found(s string) bool {
-	return r != nil && slices.ContainsFunc(r.forms, func(form string) bool { return strings.Contains(s, form) })
+// Found reports whether s holds a secret in any of its forms, in whatever case.
+// What is about to be stored or uploaded is refused then, not masked: it must
+// not have been there.
+func (r *Redactor) Found(s []byte) bool {
+	return r != nil && len(r.forms) > 0 && (r.found(s) || r.found(bytes.ToLower(s)))
+}
+
+func (r *Redactor) found(s []byte) bool {
+	for i := range len(s) - 3 {
+		if !r.second[int(s[i])<<8|int(s[i+1])] {
+			continue
+		}
+		for _, form := range r.begins[[4]byte(s[i:])] {
+			if len(s)-i >= len(form) && string(s[i:i+len(form)]) == form {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Leak says what of a text must not be stored or published: "the value of a
+// secret", or what [KeyShape] finds. It returns "" for a text with neither.
+func (r *Redactor) Leak(text []byte) string {
+	if r.Found(text) {
+		return "the value of a secret"
+	}
+	return KeyShape(text)
 }
 
 // Writer returns a writer that masks each Write on its way to w. Log handlers

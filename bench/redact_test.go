@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,8 @@ func TestRedactor(t *testing.T) {
 		"query":           url.QueryEscape(key),
 		"path":            url.PathEscape(key),
 		"json":            string(quoted),
+		"json in json":    strconv.Quote(string(quoted)),
+		"go":              strconv.Quote(key),
 		"html":            html.EscapeString(key),
 		"hex":             hex.EncodeToString([]byte(key)),
 		"HEX":             strings.ToUpper(hex.EncodeToString([]byte(key))),
@@ -40,12 +43,12 @@ func TestRedactor(t *testing.T) {
 		text := "before " + form
 		if name != "cut to a length" {
 			text += " after"
-			if !r.Found(text) {
+			if !r.Found([]byte(text)) {
 				t.Errorf("%s: not found", name)
 			}
 		}
 		got := r.String(text)
-		if !strings.Contains(got, redacted) || strings.Contains(got, "0123") || r.Found(got) {
+		if !strings.Contains(got, redacted) || strings.Contains(got, "0123") || r.Found([]byte(got)) {
 			t.Errorf("%s: %q became %q", name, text, got)
 		}
 		if !strings.HasPrefix(got, "before ") {
@@ -53,8 +56,25 @@ func TestRedactor(t *testing.T) {
 		}
 	}
 	for _, innocent := range []string{"", "x", "an error of provider x", "sk-Live", "status 0123"} {
-		if got := r.String(innocent); got != innocent || r.Found(innocent) {
+		if got := r.String(innocent); got != innocent || r.Found([]byte(innocent)) {
 			t.Errorf("%q became %q", innocent, got)
+		}
+	}
+}
+
+// TestFoundInAnyCase looks for a key in texts that were folded, or end in the
+// middle of it.
+func TestFoundInAnyCase(t *testing.T) {
+	r := NewRedactor("abcd-1234-efgh")
+	for text, want := range map[string]bool{
+		"ABCD-1234-EFGH":                             true,
+		"x" + strings.ToUpper("abcd-1234-efgh"):      true,
+		hex.EncodeToString([]byte("abcd-1234-efgh")): true,
+		"616263642D313233342d65666768":               true, // both cases at once
+		"abcd-1234-efg":                              false, "bcd-1234-efgh": false, "abcd": false, "abc": false, "": false,
+	} {
+		if got := r.Found([]byte(text)); got != want {
+			t.Errorf("Found(%q) = %v; want %v", text, got, want)
 		}
 	}
 }
@@ -82,7 +102,7 @@ func TestRedactorWriter(t *testing.T) {
 
 func TestNilRedactor(t *testing.T) {
 	var r *Redactor
-	if got := r.String("text"); got != "text" || r.Found("text") {
+	if got := r.String("text"); got != "text" || r.Found([]byte("text")) {
 		t.Errorf("the nil Redactor made %q of text", got)
 	}
 }

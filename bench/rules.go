@@ -33,10 +33,14 @@ func checkIdentifier(s string) error {
 
 // checkModelName accepts what is safe as a public name everywhere: in a path,
 // a spreadsheet cell, a terminal and a page. It begins with a letter or digit,
-// so it is no formula, and has no empty or dotted path segment.
+// so it is no formula, has no empty or dotted path segment, and does not look
+// like a key.
 func checkModelName(s string) error {
 	if len(s) > 128 || !modelNamePattern.MatchString(s) {
 		return errors.New("use letters, digits and . _ : / @ + - after a letter or digit, at most 128")
+	}
+	if KeyShape([]byte(s)) != "" {
+		return errors.New("it looks like a key")
 	}
 	for segment := range strings.SplitSeq(s, "/") {
 		if segment == "" || strings.Trim(segment, ".") == "" {
