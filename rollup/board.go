@@ -122,6 +122,9 @@ func (b *Board) row(e *Entry) Row {
 	} else {
 		r.Score = Score{Metric: b.Metric, Why: TooFewDays}
 	}
+	if e.Track.Buffered() && b.Metric.needsStream() {
+		r.Typical = absent(Buffered)
+	}
 	r.Why = b.ineligible(e, r.Score)
 	return r
 }
@@ -144,7 +147,7 @@ func (b *Board) ineligible(e *Entry, score Score) bench.Reason {
 	}
 	evidence := stats.Evidence{
 		Days: len(score.Days), Runs: score.Runs, Freshness: s.Freshness,
-		Buffered:  e.Track.Buffered || 2*(s.Delivery.Buffered+s.Delivery.HeadBurst) > s.Delivery.N,
+		Buffered:  e.Track.Buffered() || 2*(s.Delivery.Buffered+s.Delivery.HeadBurst) > s.Delivery.N,
 		Estimated: b.Metric.needsTokens() && 2*s.Delivery.Estimated > s.Delivery.N,
 	}
 	if s.Reliability.Availability.OK() {
@@ -204,6 +207,9 @@ func seriesKey(s bench.Series) string {
 	key := s.Pair.String() + "\x00" + s.Vantage
 	if s.Nonce {
 		key += "\x00nonce"
+	}
+	if s.Short {
+		key += "\x00short"
 	}
 	return key
 }

@@ -96,6 +96,8 @@ func (s Side) Against(other Side, comparisons int) Comparison {
 	score, ok := stats.NewScore(ratios, c.Confidence)
 	switch {
 	case !c.Why.OK():
+	case s.score.Why == Buffered || other.score.Why == Buffered:
+		c.Why = Buffered
 	case s.window.Days() == 0:
 		c.Why = WithinDay
 	case len(s.score.Days) == 0 || len(other.score.Days) == 0:

@@ -48,6 +48,10 @@ func medians(days []DayMedian) []float64 {
 // before are another experiment. Days without raw samples count by their bucket.
 func (t *Track) Score(m Metric, span Span) Score {
 	s := Score{Metric: m}
+	if t.Buffered() && m.needsStream() {
+		s.Why = Buffered
+		return s
+	}
 	runs := t.in(span)
 	method, prompt := t.newest(runs)
 	for _, b := range t.bucketed(span) {

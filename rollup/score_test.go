@@ -246,11 +246,7 @@ func TestBoardIneligible(t *testing.T) {
 	if got := b.Unranked(); len(got) != 1 || got[0] != (ReasonCount{OtherVantage, 1}) {
 		t.Errorf("unranked = %v", got)
 	}
-	// The probe's verdict counts for every metric, an estimate for rates only.
-	probe := NewBoard(Entries([]*Track{NewTrack(History{Series: alder, Every: 2 * Hour, Buffered: true, Samples: fine(alder)}, Faults{})}, Window7d, now), TTFT)
-	if probe.Rows[0].Why != Buffered {
-		t.Errorf("buffered by the probe: %q", probe.Rows[0].Why)
-	}
+	// An estimate counts for rates only.
 	guessed := NewBoard(Entries([]*Track{track(alder, 2*Hour, edit(func(s *bench.Sample) { s.Usage.Estimated = true })(alder))}, Window7d, now), TTFT)
 	if guessed.Rows[0].Why != "" {
 		t.Errorf("TTFT of estimated counts: %q", guessed.Rows[0].Why)

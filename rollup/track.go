@@ -28,11 +28,11 @@ import (
 
 // A History is what the dataset holds of one series.
 type History struct {
-	Series   bench.Series
-	Every    time.Duration // cadence; 0 if it is no longer scheduled, and then read from the runs
-	Buffered bool          // the buffering probe's verdict: TTFT grows with the length of the answer
+	Series bench.Series
+	Every  time.Duration // cadence; 0 if it is no longer scheduled, and then read from the runs
 
 	Samples []bench.Sample // raw, in any order; none is kept
+	Probes  []bench.Sample // its buffering probes, in any order; they are in no number but Track.Buffering
 	Hours   []Bucket       // hourly, any order; may be left out where raw samples cover 30 days
 	Days    []Bucket       // daily, any order
 }
@@ -41,9 +41,9 @@ type History struct {
 // evaluated once, and only their results are kept. It is safe for concurrent
 // use, as nothing changes it.
 type Track struct {
-	Series   bench.Series
-	Every    time.Duration // cadence, as configured or else the typical gap between runs; 0 if neither is known
-	Buffered bool
+	Series    bench.Series
+	Every     time.Duration   // cadence, as configured or else the typical gap between runs; 0 if neither is known
+	Buffering stats.Buffering // what the probes say; see [Track.Buffered]
 
 	runs     []run        // ascending
 	conds    []Conditions // what run.cond points into
@@ -117,7 +117,10 @@ func (r *run) valid() bool { return r.ok() || r.theirs() }
 // caller's mistake and are ignored. Of two samples with the same instant both
 // count. Faults are the times at which our own connection was at fault.
 func NewTrack(h History, faults Faults) *Track {
-	t := &Track{Series: h.Series, Every: h.Every, Buffered: h.Buffered, runs: make([]run, 0, len(h.Samples))}
+	t := &Track{
+		Series: h.Series, Every: h.Every, Buffering: judgeBuffering(h.Samples, h.Probes),
+		runs: make([]run, 0, len(h.Samples)),
+	}
 	conds, outcomes := make(map[Conditions]int32), make(map[outcome]int32)
 	for i := range h.Samples {
 		s := &h.Samples[i]
@@ -125,6 +128,9 @@ func NewTrack(h History, faults Faults) *Track {
 			continue
 		}
 		r, o := newRun(s)
+		if t.Buffered() {
+			r.withhold(&o)
+		}
 		r.cond = intern(conds, &t.conds, conditions(s))
 		r.outcome = intern(outcomes, &t.outcomes, o)
 		r.observer = faults.Blame(s.Env.Vantage, s.StartedAt, s.Kind)
@@ -135,6 +141,13 @@ func NewTrack(h History, faults Faults) *Track {
 	}
 	t.hours = sortedBuckets(h.Hours)
 	t.days = sortedBuckets(h.Days)
+	if t.Buffered() {
+		for _, buckets := range [][]Bucket{t.hours, t.days} {
+			for i := range buckets {
+				buckets[i] = withheld(buckets[i])
+			}
+		}
+	}
 	if t.Every <= 0 {
 		t.Every = t.typicalGap()
 	}

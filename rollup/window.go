@@ -173,6 +173,9 @@ func (t *Track) Summarize(w Window, now time.Time) Summary {
 	} {
 		*into = digest(m, Range{}, nil)
 	}
+	if t.Buffered() {
+		s.withhold()
+	}
 	return s
 }
 

@@ -261,7 +261,7 @@ type apiWindow struct {
 func (e *edition) apiDetail(p *endpoint) apiDetail {
 	x := apiDetail{
 		apiHead: e.apiHead("pair"), apiPair: pairOf(p), Title: p.model.label(), OpenWeights: p.model.OpenWeights, SizeClass: p.model.SizeClass,
-		PriceIn: p.model.PriceIn, PriceOut: p.model.PriceOut, EverySec: p.model.Every.Seconds(), Buffered: p.track.Buffered,
+		PriceIn: p.model.PriceIn, PriceOut: p.model.PriceOut, EverySec: p.model.Every.Seconds(), Buffered: p.track.Buffered(),
 		Windows: map[rollup.Window]apiWindow{}, Events: []apiEvent{},
 	}
 	for _, w := range rollup.Windows() {

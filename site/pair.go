@@ -239,7 +239,7 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 	case stats.Aging:
 		badges = append(badges, Badge{"aging", true})
 	}
-	if p.track.Buffered {
+	if p.track.Buffered() {
 		badges = append(badges, Badge{"buffered stream", true})
 	}
 	if p.series.Nonce {
