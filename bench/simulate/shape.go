@@ -51,6 +51,7 @@ type Shape struct {
 
 	FlushEvery time.Duration // a proxy that passes on what it has at each multiple of this; 0 is none
 	Bursts     int           // the output is kept back and leaves in this many equal parts; 0 is as made
+	Replay     time.Duration // the parts wait for the whole answer, then leave this far apart, as if it were streaming; 0 is each as soon as it is made
 	OpenAtOnce bool          // headers and opening frames (the role chunk, message_start) leave at once, not with the first output
 	KeepAlive  time.Duration // between comments (or pings, where the format has either) until the first output; 0 is none
 	Tail       time.Duration // last output to finish reason, usage and end marker
@@ -109,7 +110,7 @@ func (s Shape) Validate() error {
 		{"HiddenTokens", int64(s.HiddenTokens)}, {"HiddenTime", int64(s.HiddenTime)},
 		{"ReasoningTokens", int64(s.ReasoningTokens)}, {"ReasoningPer", int64(s.ReasoningPer)},
 		{"StallAt", int64(s.StallAt)}, {"StallFor", int64(s.StallFor)},
-		{"FlushEvery", int64(s.FlushEvery)}, {"Bursts", int64(s.Bursts)},
+		{"FlushEvery", int64(s.FlushEvery)}, {"Bursts", int64(s.Bursts)}, {"Replay", int64(s.Replay)},
 		{"KeepAlive", int64(s.KeepAlive)}, {"Tail", int64(s.Tail)},
 		{"Fault.Every", int64(s.Fault.Every)}, {"Fault.After", int64(s.Fault.After)},
 		{"Fault.Delay", int64(s.Fault.Delay)}, {"Fault.RetryAfter", int64(s.Fault.RetryAfter)},

@@ -203,6 +203,9 @@ func (s Shape) deliver(out []Step) {
 		for i := len(out) - 1; i >= 0; i-- {
 			if b := burst(cum); b != last {
 				last, due = b, out[i].Made
+				if s.Replay > 0 {
+					due = out[len(out)-1].Made + time.Duration(b-1)*s.Replay
+				}
 			}
 			out[i].Due = due
 			cum -= out[i].Tokens

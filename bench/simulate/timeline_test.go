@@ -69,6 +69,7 @@ func TestTimeline(t *testing.T) {
 			"o100 v100x2 v620x2 e620", FinishStop},
 		{"one burst", with(func(s *Shape) { s.Bursts = 1 }), 0, "o130 v130x1 v130x1 v130x1 v130x1 e130", FinishStop},
 		{"two bursts", with(func(s *Shape) { s.Bursts = 2 }), 0, "o110 v110x1 v110x1 v130x1 v130x1 e130", FinishStop},
+		{"two parts replayed", with(func(s *Shape) { s.Bursts, s.Replay = 2, 5*ms }), 0, "o130 v130x1 v130x1 v135x1 v135x1 e135", FinishStop},
 		{"two bursts of five", with(func(s *Shape) { s.Bursts, s.Tokens = 2, 5 }), 0,
 			"o110 v110x1 v110x1 v140x1 v140x1 v140x1 e140", FinishStop},
 		{"more bursts than tokens", with(func(s *Shape) { s.Bursts, s.Tokens = 9, 2 }), 0, "o100 v100x1 v110x1 e110", FinishStop},
@@ -162,7 +163,7 @@ func randomShape(rng *rand.Rand) Shape {
 		Prefill: d(500), PerToken: d(50), PerChunk: rng.IntN(6), Tokens: rng.IntN(80),
 		HiddenTokens: some(40), HiddenTime: d(300), ReasoningTokens: some(40), ReasoningPer: d(20),
 		StallAt: rng.IntN(60), StallFor: d(900), Jitter: rng.Float64(), PrefillJitter: rng.Float64(),
-		FlushEvery: time.Duration(some(100)) * ms, Bursts: some(4), OpenAtOnce: rng.IntN(2) == 0,
+		FlushEvery: time.Duration(some(100)) * ms, Bursts: some(4), Replay: time.Duration(some(20)) * ms, OpenAtOnce: rng.IntN(2) == 0,
 		KeepAlive: time.Duration(some(50)) * ms, Tail: d(100),
 		Fault: Fault{Kind: FaultKind(some(len(faultNames) - 1)), After: rng.IntN(40), Delay: d(50)},
 	}
