@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -22,8 +23,8 @@ type initCmd struct {
 	Providers string   `default:"data/providers" placeholder:"DIR" type:"path" help:"Directory the file is written into."`
 	Name      string   `placeholder:"NAME" help:"Name of the provider: lower case, digits, hyphens. From the address if not given."`
 	URL       string   `name:"url" placeholder:"BASE" help:"Base URL, with the version: https://llm.example.com/v1."`
-	Protocol  string   `default:"openai_chat" enum:"openai_chat,openai_responses,anthropic,gemini,ollama" help:"Wire format: ${enum}."`
-	Model     []string `placeholder:"ID" help:"Model id on the wire; may be given more than once."`
+	Protocol  string   `aliases:"provider" default:"openai_chat" enum:"openai_chat,openai_responses,anthropic,gemini,ollama,openai-compatible" help:"Wire format, also as --provider: ${enum}; the last is another name for the first."`
+	Model     []string `placeholder:"ID" help:"Model id on the wire; may be given more than once. Without, the models are those of the server's own list, at most ten."`
 	Alias     []string `placeholder:"NAME" help:"Public name of each model, in the same order; needed for a private provider."`
 	KeyEnv    string   `placeholder:"VARIABLE" help:"Environment variable that holds the key; empty if the server wants none."`
 	Every     string   `default:"60m" help:"How often each model is measured."`
@@ -38,7 +39,8 @@ func (initCmd) Help() string {
 
 Examples:
   streamgauge init
-  streamgauge init --url https://llm.example.com/v1 --model m1 --key-env EXAMPLE_KEY
+  streamgauge init --url https://llm.example.com/v1 --model m1 --key-env BENCH_KEY_1
+  streamgauge init --provider openai-compatible --url http://127.0.0.1:8000/v1
   streamgauge init --name house --url https://10.0.0.7/v1 --model id-7 --alias house-model --key-env HOUSE_KEY --private --public inhouse`
 }
 
@@ -67,11 +69,30 @@ func (c *initCmd) Run(a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "Wrote %s\n", file)
 	p := &list[0]
+	if err := c.sayHandedOn(a); err != nil {
+		return err
+	}
 	if missing := p.Missing(a.env); len(missing) > 0 {
-		fmt.Fprintf(a.stdout, "Next: set %s (locally: export it; on GitHub: Settings → Secrets and variables → Actions), then run 'streamgauge doctor'.\n", strings.Join(missing, ", "))
+		fmt.Fprintf(a.stdout, "Next: export %s=… with the key (on GitHub: add it as a secret), then 'streamgauge doctor', which names the rest.\n", strings.Join(missing, ", "))
 		return nil
 	}
 	a.mask(p.Secrets(a.env))
+	if p.Discover != nil {
+		listing, err := bench.NewLister(nil).List(a.ctx, p, a.env, bench.Listing{})
+		if err != nil {
+			return fmt.Errorf("the file is written, but the server's list of models cannot be read; name them with --model: %w", err)
+		}
+		offered := p.Offering(listing.Models, nil)
+		if len(offered.Models) == 0 {
+			return errors.New("the file is written, but the server lists no model; name them with --model")
+		}
+		p = &offered
+		var names []string
+		for i := range p.Models {
+			names = append(names, p.Models[i].Name)
+		}
+		fmt.Fprintf(a.stdout, "The server lists %d models that will be measured: %s\n", len(names), strings.Join(names, ", "))
+	}
 	run, err := p.Run(&p.Models[0], a.env, rand.Reader)
 	if err != nil {
 		return err
@@ -83,7 +104,21 @@ func (c *initCmd) Run(a *app) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	return printProbe(a.stdout, &sample)
+	if err := printProbe(a.stdout, &sample); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, "\nNext: 'streamgauge plan' says when it is measured, 'streamgauge run' measures what is due and builds the site.")
+	return err
+}
+
+// sayHandedOn warns of a key that the workflows here do not hand on.
+func (c *initCmd) sayHandedOn(a *app) error {
+	handed, err := handedOn(".github/workflows")
+	if err != nil || handed == nil || c.KeyEnv == "" || slices.Contains(handed, c.KeyEnv) {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "Note: %s.\n", notHandedOn(c.KeyEnv))
+	return err
 }
 
 // ask fills in what the flags left open: from a terminal by questions, else as
@@ -104,7 +139,7 @@ func (c *initCmd) ask(a *app) error {
 		if err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		if *value = strings.TrimSpace(answer); *value == "" {
+		if *value = strings.TrimSpace(answer); *value == "" && flag != "" {
 			missing = append(missing, flag)
 		}
 		return nil
@@ -113,7 +148,14 @@ func (c *initCmd) ask(a *app) error {
 		return err
 	}
 	model := strings.Join(c.Model, ",")
-	if err := question(&model, "--model", "Model id"); err != nil {
+	var err error
+	switch {
+	case c.Private:
+		err = question(&model, "--model", "Model id")
+	case isTerminal(a.stdin):
+		err = question(&model, "", "Model id (none: those that the server lists)")
+	}
+	if err != nil {
 		return err
 	}
 	if len(c.Model) == 0 && model != "" {
@@ -139,12 +181,8 @@ var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // file returns the provider file.
 func (c *initCmd) file() ([]byte, error) {
-	models := make([]yaml.MapSlice, len(c.Model))
-	for i, id := range c.Model {
-		models[i] = yaml.MapSlice{{Key: "id", Value: id}}
-		if i < len(c.Alias) {
-			models[i] = append(models[i], yaml.MapItem{Key: "name", Value: c.Alias[i]})
-		}
+	if c.Protocol == "openai-compatible" {
+		c.Protocol = "openai_chat"
 	}
 	doc := yaml.MapSlice{{Key: "base_url", Value: c.URL}, {Key: "protocol", Value: c.Protocol}}
 	if c.KeyEnv != "" {
@@ -153,12 +191,33 @@ func (c *initCmd) file() ([]byte, error) {
 	if c.Private {
 		doc = append(doc, yaml.MapItem{Key: "visibility", Value: "private"}, yaml.MapItem{Key: "alias", Value: c.Public})
 	}
-	doc = append(doc, yaml.MapItem{Key: "every", Value: c.Every}, yaml.MapItem{Key: "models", Value: models})
+	doc = append(doc, yaml.MapItem{Key: "every", Value: c.Every})
+	if len(c.Model) == 0 {
+		doc = append(doc, yaml.MapItem{Key: "discover", Value: yaml.MapSlice{{Key: "include", Value: []string{"*"}}, {Key: "limit", Value: maxInitModels}}})
+	} else {
+		doc = append(doc, yaml.MapItem{Key: "models", Value: c.models()})
+	}
 	text, err := yaml.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("write the provider file: %w", err)
 	}
 	return text, nil
+}
+
+// maxInitModels is how many models of a server's own list a new file measures:
+// enough for most gateways, and no surprise on the bill.
+const maxInitModels = 10
+
+// models returns the models of the file.
+func (c *initCmd) models() []yaml.MapSlice {
+	models := make([]yaml.MapSlice, len(c.Model))
+	for i, id := range c.Model {
+		models[i] = yaml.MapSlice{{Key: "id", Value: id}}
+		if i < len(c.Alias) {
+			models[i] = append(models[i], yaml.MapItem{Key: "name", Value: c.Alias[i]})
+		}
+	}
+	return models
 }
 
 // tryProvider reads a provider file as the job will.

@@ -69,10 +69,13 @@ func printPlan(w io.Writer, plan *bench.Plan) error {
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", d.Pair, d.Lane, d.Why)
 	}
 	fmt.Fprintf(table, "Not now: %d\n", len(plan.Skipped))
-	for _, s := range plan.Skipped {
+	for i, s := range plan.Skipped {
 		name := s.Pair.String()
-		if s.Model == "" {
-			name = s.Provider
+		if s.Model == "" || s.Code == bench.SkipNotConfigured {
+			name = s.Provider // one line will do for all of its models
+			if i > 0 && plan.Skipped[i-1].Provider == s.Provider && plan.Skipped[i-1].Code == s.Code {
+				continue
+			}
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, s.Code, s.Why)
 	}

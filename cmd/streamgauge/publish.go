@@ -96,8 +96,11 @@ func (c *fetchCmd) Run(a *app) error {
 
 // sayFresh says aloud that a record begins anew.
 func (a *app) sayFresh(tip data.Tip) {
-	if tip.Fresh != "" {
+	switch {
+	case tip.Fresh != "" && tip.Commit != "":
 		a.log.Warn("A NEW RECORD BEGINS", "because", tip.Fresh, "the_old_tip_stays_its_parent", tip.Commit)
+	case tip.Fresh != "":
+		a.log.Info("a new record begins", "because", tip.Fresh)
 	}
 }
 

@@ -20,18 +20,34 @@ import (
 // recordFlags say which record and which providers a command works on.
 type recordFlags struct {
 	Data      string `default:"data" type:"path" help:"Directory of the record."`
-	Providers string `placeholder:"DIR" type:"path" help:"Directory of provider files; the ones built in if not given."`
+	Providers string `placeholder:"DIR" type:"path" help:"Directory of provider files; data/providers if it is here, else the ones built in."`
+}
+
+// ownProviders is where a checkout has its provider files, and where init puts
+// a new one.
+const ownProviders = "data/providers"
+
+// providerDir returns the folder that the provider files are read from; "" for
+// those inside the program.
+func (f *recordFlags) providerDir() string {
+	if f.Providers != "" {
+		return f.Providers
+	}
+	if files, err := filepath.Glob(ownProviders + "/*.yaml"); err == nil && len(files) > 0 {
+		return ownProviders
+	}
+	return ""
 }
 
 // load reads the provider files. From here on nothing that the app prints shows
 // a secret of theirs.
 func (f *recordFlags) load(a *app) ([]bench.Provider, error) {
 	var files fs.FS = providers.Files
-	if f.Providers != "" {
-		if _, err := os.Stat(f.Providers); err != nil {
+	if dir := f.providerDir(); dir != "" {
+		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("read provider files: %w", err)
 		}
-		files = os.DirFS(f.Providers)
+		files = os.DirFS(dir)
 	}
 	list, err := bench.LoadProviders(files)
 	a.mask(secretsOf(list, a.env))
