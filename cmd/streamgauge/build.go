@@ -68,21 +68,30 @@ type siteConfig struct {
 	RankBy      string `yaml:"rank_by"`
 	NoIndex     bool   `yaml:"noindex"`
 
-	Look lookConfig `yaml:",inline"`
+	Look      lookConfig     `yaml:",inline"`
+	Incidents incidentConfig `yaml:"incidents"`
 }
 
 // projectURL is where the program's source is, unless a fork says otherwise.
 const projectURL = "https://github.com/streamgauge/streamgauge"
 
-// loadConfig reads the site's configuration; a missing file is the default.
-func loadConfig(file string) (site.Config, error) {
-	var c siteConfig
+// readConfig reads a configuration file; a missing one is empty.
+func readConfig(file string) (c siteConfig, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return site.Config{}, fmt.Errorf("read the site's configuration: %w", err)
+		return c, fmt.Errorf("read the site's configuration: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
-		return site.Config{}, fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return c, fmt.Errorf("%s: %w", filepath.Base(file), err)
+	}
+	return c, nil
+}
+
+// loadConfig reads the site's configuration; a missing file is the default.
+func loadConfig(file string) (site.Config, error) {
+	c, err := readConfig(file)
+	if err != nil {
+		return site.Config{}, err
 	}
 	config := site.Config{
 		Name: c.Name, BaseURL: c.BaseURL, Repository: cmp.Or(c.Repository, projectURL), Owner: c.Owner, Funding: c.Funding,

@@ -94,6 +94,7 @@ type cli struct {
 	Fetch     fetchCmd     `cmd:"" help:"Fetch the record from its branch of a git repository."`
 	Publish   publishCmd   `cmd:"" help:"Put journals into the record and push it to its branch."`
 	Maintain  maintainCmd  `cmd:"" help:"Check and weigh the record's branch, make a snapshot, begin a heavy history anew."`
+	Notify    notifyCmd    `cmd:"" help:"Tell of incidents: issues on GitHub, a signed webhook."`
 	Build     buildCmd     `cmd:"" help:"Build the site from the dataset."`
 	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
 	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`
