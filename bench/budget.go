@@ -20,10 +20,16 @@ func (v *providerView) spread() {
 			v.use.Requests++
 		}
 	}
-	var requests, usd, tokens float64 // that the cadences ask for, a day
+	var requests, usd, tokens float64           // that the cadences ask for, a day
+	var probes, probesUSD, probesTokens float64 // that the buffering probes do
 	var unpriced int
 	for _, s := range v.pairs {
 		n := s.perDay()
+		if s.probed() {
+			probes++
+			probesUSD += s.shortUSD()
+			probesTokens += s.shortTokens()
+		}
 		requests += n
 		usd += n * s.usd
 		tokens += n * (s.input + s.output)
@@ -35,15 +41,21 @@ func (v *providerView) spread() {
 	if len(v.pairs) == 0 {
 		return
 	}
+	// Probes that would take over a tenth of a budget are left out. Else they
+	// keep their pace, and the cadences share the rest.
+	large := func(want, have float64) bool { return have > 0 && want > have/10 }
+	if large(probes, float64(b.RequestsPerDay)) || large(probesUSD*30, b.USDPerMonth) || large(probesTokens*30, float64(b.TokensPerMonth)) {
+		v.noProbes, probes, probesUSD, probesTokens = true, 0, 0, 0
+	}
 	stretch, bound := 1.0, ""
-	consider := func(want, have float64, what string) {
-		if have > 0 && want/have > stretch {
-			stretch, bound = want/have, what
+	consider := func(want, have, probes float64, what string) {
+		if have > 0 && want/(have-probes) > stretch {
+			stretch, bound = want/(have-probes), what
 		}
 	}
-	consider(requests, float64(b.RequestsPerDay), fmt.Sprintf("%d requests a day", b.RequestsPerDay))
-	consider(usd*30, b.USDPerMonth, fmt.Sprintf("$%g a month", b.USDPerMonth))
-	consider(tokens*30, float64(b.TokensPerMonth), fmt.Sprintf("%d tokens a month", b.TokensPerMonth))
+	consider(requests, float64(b.RequestsPerDay), probes, fmt.Sprintf("%d requests a day", b.RequestsPerDay))
+	consider(usd*30, b.USDPerMonth, probesUSD*30, fmt.Sprintf("$%g a month", b.USDPerMonth))
+	consider(tokens*30, float64(b.TokensPerMonth), probesTokens*30, fmt.Sprintf("%d tokens a month", b.TokensPerMonth))
 	if stretch == 1 {
 		return
 	}

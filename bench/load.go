@@ -101,6 +101,7 @@ func readProvider(fsys fs.FS, name string, text []byte) *providerFile {
 // read reads the fields one by one. It reports whether there are any.
 func (l *providerFile) read() bool {
 	p := &l.p
+	p.BufferProbe = true
 	var breaker string
 	known := fields{
 		"name":           l.at(&l.nameAt, l.setText(&p.Name, "name", checkSlug)),
@@ -114,6 +115,7 @@ func (l *providerFile) read() bool {
 		"headers":        l.readHeaders,
 		"query":          l.readQuery,
 		"nonce":          l.setBool(&p.Nonce, "nonce"),
+		"buffer_probe":   l.setBool(&p.BufferProbe, "buffer_probe"),
 		"timeouts":       l.readTimeouts,
 		"every":          l.setCadence(&p.Every, "every"),
 		"every_by_price": l.readPriceCadences,

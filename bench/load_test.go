@@ -122,9 +122,9 @@ func TestLoadFullProvider(t *testing.T) {
 		},
 		Headers: map[string]string{"X-Run": "{session}", "X-Team": "${ACME_TEAM}"},
 		Query:   map[string]string{"api-version": "2024-10-21"},
-		Nonce:   true,
-		Limits:  Limits{Run: time.Minute, Dial: 5 * time.Second, Header: 30 * time.Second, Idle: 20 * time.Second},
-		Every:   Every(30 * time.Minute),
+		Nonce:   true, BufferProbe: true,
+		Limits: Limits{Run: time.Minute, Dial: 5 * time.Second, Header: 30 * time.Second, Idle: 20 * time.Second},
+		Every:  Every(30 * time.Minute),
 		EveryByPrice: []PriceCadence{
 			{AtLeast: 15, Every: Every(6 * time.Hour)},
 			{AtLeast: 5, Every: Every(2 * time.Hour)},

@@ -11,13 +11,6 @@ const promptText = "Explain in about 400 words of plain prose, without headings,
 	"how an HTTP request is routed from a browser to the program that answers it: " +
 	"name resolution, connection, proxies and load balancers, and the routing inside the server."
 
-// BufferProbeTokens is the output cap of a buffering probe: a request like any
-// other but for its short answer, sent beside an ordinary one once a day. If the
-// first output comes later the longer the answer is to be, the stream is held
-// back until the answer is made. It is the least cap that OpenAI's Responses API
-// takes.
-const BufferProbeTokens = 16
-
 // Prompt returns the fixed prompt. A non-empty nonce is put first, so that no
 // cache keyed on the body or its beginning can answer.
 func Prompt(nonce string) wire.Prompt {

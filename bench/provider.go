@@ -32,8 +32,11 @@ type Provider struct {
 	Headers map[string]string // extra; values may hold ${VAR} and {session}
 	Query   map[string]string // extra; values may hold ${VAR} and {session}
 	Nonce   bool              // put a random word first in the prompt
-	Limits  Limits            // of a run; zero is the published one
-	Reach   Reach             // authorities, client certificate, proxy
+	// BufferProbe adds one short request a day to each model measured every six
+	// hours or more often; see [BufferProbeTokens]. A file that does not say has it.
+	BufferProbe bool
+	Limits      Limits // of a run; zero is the published one
+	Reach       Reach  // authorities, client certificate, proxy
 
 	Every        Cadence
 	EveryByPrice []PriceCadence // most expensive first

@@ -46,6 +46,7 @@ type Attempt struct {
 	Kind       wire.ErrorKind
 	RetryAfter time.Duration // as the provider asked; 0 if it did not
 	NoOptions  bool          // the request was rejected for its stream_options
+	Short      bool          // a buffering probe: it uses budgets, and counts for nothing else
 	Input      wire.Count    // tokens
 	Output     wire.Count    // tokens, reasoning included
 }
@@ -69,8 +70,8 @@ func AttemptOf(s *Sample) Attempt {
 	}
 	return Attempt{
 		StartedAt: s.StartedAt, Duration: d, Kind: s.Kind, RetryAfter: s.RetryAfter,
-		NoOptions: s.Detail == wire.DetailStreamOptions,
-		Input:     s.Usage.Input, Output: s.Usage.Output,
+		NoOptions: s.Detail == wire.DetailStreamOptions, Short: s.Env.Short,
+		Input: s.Usage.Input, Output: s.Usage.Output,
 	}
 }
 
@@ -115,7 +116,12 @@ type DueRun struct {
 	Why       string        `json:"why"`              // in words
 	Lane      string        `json:"lane"`
 	StartsIn  time.Duration `json:"starts_in_ns"` // expected: after the lane's earlier requests
-	Takes     time.Duration `json:"takes_ns"`     // expected: the median of earlier attempts
+	Takes     time.Duration `json:"takes_ns"`     // expected: the median of earlier attempts, with the probe's
+
+	// Beside says whether the day's buffering probe goes with the request, and
+	// BesideSlot the slot that it was due in.
+	Beside     ProbeOrder `json:"buffer_probe,omitempty"`
+	BesideSlot time.Time  `json:"buffer_probe_slot,omitzero"`
 
 	provider *Provider
 	model    *Model
@@ -205,6 +211,8 @@ type Cost struct {
 //     holds its pair alone.
 //   - A budget is spread evenly by stretching cadences, so that it is not used
 //     up at the same hours of each day, and enforced over the past besides.
+//   - Once a day a request has a buffering probe beside it, see [ProbeOrder],
+//     unless the provider's file says otherwise or its budget has no room.
 //   - Lanes run one request at a time.
 func Due(now time.Time, providers []Provider, history History, opts Options) Plan {
 	now = now.UTC()
@@ -311,12 +319,18 @@ func (plan *Plan) admit(due []*pairView, within time.Duration) {
 			continue
 		}
 		s.of.spend(s)
+		s.planProbe(plan.Now)
+		takes := s.takes
+		if s.short.planned != NoProbe {
+			takes += s.shortTakes()
+		}
 		plan.Due = append(plan.Due, DueRun{
 			Pair: s.pair, Scheduled: s.ready, Overdue: plan.Now.Sub(s.ready), Missed: s.missed,
-			Probe: s.probe, Why: s.why(plan.Now), Lane: lane.Name, StartsIn: lane.Due, Takes: s.takes,
+			Probe: s.probe, Beside: s.short.planned, BesideSlot: s.short.slot, Why: s.why(plan.Now) + s.short.planned.with(),
+			Lane: lane.Name, StartsIn: lane.Due, Takes: takes,
 			provider: s.of.p, model: s.m, lanes: len(plan.Lanes),
 		})
-		lane.Due += s.takes
+		lane.Due += takes
 		plan.wake(s.cadence.Next(s.pair, plan.Now))
 	}
 }
@@ -333,6 +347,9 @@ func lanes(views []*providerView) []Lane {
 		for _, s := range v.pairs {
 			list[i].Pairs++
 			list[i].Utilisation += float64(s.takes) / float64(s.cadence.Interval())
+			if s.probed() {
+				list[i].Utilisation += float64(s.shortTakes()) / float64(BufferProbeEvery)
+			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Lane) int {
@@ -354,6 +371,9 @@ func cost(views []*providerView) Cost {
 			c.Priced++
 			c.Assumed += btoi(s.assumed)
 			usd += s.usd * s.perDay() * 30
+			if s.probed() {
+				usd += s.shortUSD() * 30
+			}
 		}
 	}
 	if c.Priced > 0 {

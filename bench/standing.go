@@ -85,11 +85,12 @@ type providerView struct {
 	unset    []Skip // models that lack a variable of their own
 	warnings []string
 
-	hold   time.Time // no request before it, after a 429
-	use    BudgetUse
-	recent []pairAttempt // of the last 30 days, oldest first
-	now    time.Time
-	prices map[Pair]*Price
+	hold     time.Time // no request before it, after a 429
+	noProbes bool      // the budget is too small for buffering probes
+	use      BudgetUse
+	recent   []pairAttempt // of the last 30 days, oldest first
+	now      time.Time
+	prices   map[Pair]*Price
 }
 
 // A pairView is a pair as its history leaves it.
@@ -107,6 +108,8 @@ type pairView struct {
 	slot     time.Time // the first slot since the last attempt; zero if never attempted
 	ready    time.Time // when it is or was due: slot, or the end of a pause
 	missed   int
+
+	short shortView
 
 	takes         time.Duration
 	input, output float64 // tokens of one run
@@ -150,7 +153,9 @@ func (h past) view(p *Provider, opts Options) *providerView {
 }
 
 // look takes what a pair's own attempts tell.
-func (s *pairView) look(attempts []Attempt) {
+func (s *pairView) look(all []Attempt) {
+	attempts, short := splitShort(all)
+	s.lookShort(attempts, short)
 	if n := len(attempts); n > 0 {
 		s.ran, s.last = true, attempts[n-1]
 		for i := n - 1; i >= 0 && attempts[i].Kind != wire.KindNone; i-- {
