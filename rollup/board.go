@@ -74,6 +74,7 @@ type Row struct {
 	N       int      // runs that have the metric
 	Min     float64  // their range, meaningless with N = 0
 	Max     float64
+	Spread  Distribution // of those runs, whatever the metric; a summary has only some metrics'
 
 	Ranked      bool
 	Why         bench.Reason   // why not; empty if it is
@@ -116,7 +117,7 @@ func (b *Board) row(e *Entry) Row {
 	if !ok {
 		d = distributionOf(b.Metric, e.Track.in(s.Span), s.Span.To.Sub(s.Span.From) <= Day)
 	}
-	r.Typical, r.N, r.Min, r.Max = d.P50, d.N, d.Min, d.Max
+	r.Typical, r.N, r.Min, r.Max, r.Spread = d.P50, d.N, d.Min, d.Max, d
 	if s.Window.Days() > 0 && !s.Provisional {
 		r.Score = e.Track.Score(b.Metric, s.Span)
 	} else {

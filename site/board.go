@@ -46,9 +46,17 @@ type BoardTable struct {
 	First, Second BoardColumn
 	PhoneAxis     template.HTML
 	Rows          []BoardRow
-	Spread        bool   // p10 and p90 are drawn
-	Unranked      string // how many are listed without a rank and why, may be empty
+	Spread        bool        // p10 and p90 are drawn
+	Unranked      string      // how many are listed without a rank and why, may be empty
+	Ranks         *RankOrigin // nil where no row has a rank
 	HasPrice      bool
+}
+
+// A RankOrigin is where the ranks of a table come from.
+type RankOrigin struct {
+	Text   string
+	Method string // link to how ranks are made
+	Query  string // link to the query for the days they are made of
 }
 
 // manyRows is from how many rows on a board offers more filters than a search.
@@ -104,6 +112,7 @@ type Cell struct {
 	Label  string // on a phone
 	Unit   string // on a phone, empty if the text has one
 	Range  template.HTML
+	Href   string // the entry that it is a door to
 }
 
 const (
@@ -299,13 +308,14 @@ func (e *edition) boardTable(p Page, list []*endpoint, w rollup.Window, m rollup
 		firsts[i], seconds[i] = e.level(of, w, m), e.level(of, w, m2)
 	}
 	axis, axis2 := axisOf(m, speedWidth, firsts), axisOf(m2, waitWidth, seconds)
-	t := BoardTable{First: column(m, axis), Second: column(m2, axis2)}
+	t := BoardTable{First: column(m, axis), Second: column(m2, axis2), Ranks: e.ranksOf(p, b)}
 	phone := axis
 	phone.W, phone.Text, phone.H = 358, 12, 18
 	t.PhoneAxis = phone.SVG()
 	for i, of := range list {
 		row := e.boardRow(p, b, of, w)
 		row.First, row.Second = cellOf(m, firsts[i], axis), cellOf(m2, seconds[i], axis2)
+		row.First.Href, row.Second.Href = row.Href+"#"+ofLevel(m), row.Href+"#"+ofLevel(m2)
 		row.Runs = number(count(firsts[i].n), float64(firsts[i].n))
 		if firsts[i].n < stats.MinRankRuns {
 			row.Class = strings.TrimSpace(row.Class + " thin")
@@ -315,6 +325,18 @@ func (e *edition) boardTable(p Page, list []*endpoint, w rollup.Window, m rollup
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// ranksOf says where the ranks of a board come from, if it has any.
+func (e *edition) ranksOf(p Page, b *boardIndex) *RankOrigin {
+	if b.Ranked == 0 {
+		return nil
+	}
+	return &RankOrigin{
+		Text: fmt.Sprintf("Rank: 1 and the rows whose whole interval, at %d %%, is better; by %s, among %s.",
+			whole(b.Confidence), lowerFirst(faceOf(b.Metric).name), plural(b.Ranked, "ranked endpoint")),
+		Method: p.Root + "methodology/#rank", Query: queryLink(p.Root, e.boardQuery(b.Window)),
+	}
 }
 
 // boardRow fills what a row says besides its two metrics.

@@ -43,6 +43,7 @@ type DuelPage struct {
 	Lengths       *Table
 	Lines         []*Figure
 	Choose        string // where more can be chosen
+	Origins       *Provenance
 }
 
 // A Versus is one endpoint against another, seen from the first.
@@ -58,6 +59,7 @@ type Difference struct {
 	Text     string
 	Clear    bool
 	Interval string // with the days it rests on
+	Href     string // the entry that it is a door to, empty if there is none
 }
 
 // A DrawnDifference is a difference with its interval on an axis of percent.
@@ -170,7 +172,7 @@ func (e *edition) comparePage(f *field, duels [][2]*endpoint) ComparePage {
 	e.wear(&p.Page, "compare.css")
 	for _, d := range duels {
 		v := e.versus(p.Root, d[0], d[1], f.compare(d[0], d[1], len(duels)))
-		v.Href = p.Root + duelPath(d[0], d[1])
+		v.lead(p.Root + duelPath(d[0], d[1]))
 		if v.Speed.Clear {
 			clear++
 		}
@@ -203,13 +205,27 @@ func (e *edition) comparePage(f *field, duels [][2]*endpoint) ComparePage {
 	if len(f.list) > 1 {
 		p.Shown = p.All
 		p.Shown.Caption = "Side by side, over the last " + windowWords(compareWindow)
-		p.Shown.Rows, p.Shown.Unranked = p.All.Rows[:2], ""
+		p.Shown.Rows, p.Shown.Unranked, p.Shown.Ranks = p.All.Rows[:2], "", nil // which stands below all
 		rows := e.boards[compareWindow][rollup.DecodeTPS].row
 		order := slices.SortedFunc(slices.Values(f.list), func(a, b *endpoint) int { return rows[a.series] - rows[b.series] })
-		p.Versus = []Versus{e.versus(p.Root, order[0], order[1], f.compare(order[0], order[1], 1))}
+		v := e.versus(p.Root, order[0], order[1], f.compare(order[0], order[1], 1))
+		if slices.Contains(duels, [2]*endpoint{order[0], order[1]}) {
+			v.lead(p.Root + duelPath(order[0], order[1]))
+			v.Href = ""
+		}
+		p.Versus = []Versus{v}
 	}
 	return p
 }
+
+// lead makes the differences doors to their entries on the page of the two.
+func (v *Versus) lead(page string) {
+	v.Href = page
+	v.Speed.Href, v.Wait.Href = page+"#"+ofDifference(rollup.DecodeTPS), page+"#"+ofDifference(rollup.TTFT)
+}
+
+// ofDifference is the fragment of a difference on the page of two endpoints.
+func ofDifference(m rollup.Metric) string { return ofPrefix + "difference-" + faceOf(m).slug }
 
 // compareNote says how sure the differences among so many pairs are.
 func compareNote(pairs int) string {
@@ -326,8 +342,10 @@ func (e *edition) duelPage(f *field, a, b *endpoint) DuelPage {
 	page.Table.Caption = "Side by side, over the last " + windowWords(compareWindow) + "; ranks are among all endpoints"
 	page.Table.Unranked = ""
 	page.draw(c)
-	page.Lengths = e.lengthsTable(both)
-	page.Lines = e.modelLines(both, (*endpoint).title)
+	page.Lengths = e.lengthsTable(page.Root, both)
+	page.Origins = e.differenceOrigins(page.Root, a, b, c)
+	page.Versus[0].lead("")
+	page.Lines = e.modelLines(page.Root, both, (*endpoint).title)
 	page.Choose = page.Root + comparePath + "?with=" + a.key() + "&with=" + b.key()
 	return page
 }
@@ -362,7 +380,7 @@ func (page *DuelPage) draw(c []rollup.Comparison) {
 }
 
 // lengthsTable lists how long answers of several lengths take.
-func (e *edition) lengthsTable(list []*endpoint) *Table {
+func (e *edition) lengthsTable(root string, list []*endpoint) *Table {
 	t := &Table{Caption: "Until so many tokens have arrived, seconds, on the typical day", Head: []Head{{"Answer", false}}}
 	for _, p := range list {
 		t.Head = append(t.Head, Head{p.title(), true})
@@ -371,11 +389,12 @@ func (e *edition) lengthsTable(list []*endpoint) *Table {
 		if m.Tokens() == 0 {
 			continue
 		}
-		row := []string{count(m.Tokens()) + " tokens"}
+		row, to := []string{count(m.Tokens()) + " tokens"}, []string{""}
 		for _, p := range list {
+			to = append(to, root+p.windowPath(compareWindow)+"#"+ofLevel(m))
 			row = append(row, e.level(p, compareWindow, m).Text)
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows, t.Doors = append(t.Rows, row), append(t.Doors, to)
 	}
 	return t
 }
@@ -411,4 +430,26 @@ func (e *edition) comparedJSON(f *field, p *endpoint) ([]byte, error) {
 		return nil, fmt.Errorf("encode comparisons of %s: %w", strconv.Quote(p.key()), err)
 	}
 	return append(data, '\n'), nil
+}
+
+// differenceOrigins says where the differences of two endpoints come from.
+func (e *edition) differenceOrigins(root string, a, b *endpoint, c []rollup.Comparison) *Provenance {
+	span := compareWindow.Span(e.now)
+	x := &Provenance{From: instant(span.From), To: instant(span.To), Versions: versionWords(a.summary[compareWindow].Mixed)}
+	if command(a.model.Repeat) != "" {
+		x.Repeat = root + a.windowPath(compareWindow) + "#repeat"
+	}
+	for i, m := range compareMetrics() {
+		o := Origin{
+			ID: ofDifference(m), Name: lowerFirst(faceOf(m).name), Text: absent, Method: "rank", N: plural(c[i].Days, "day"),
+			Formula: "of one day: the median of the first ÷ the median of the second", Taken: because(c[i].Why),
+			Query: queryLink(root, e.pairedQuery(a, b, m, compareWindow)),
+		}
+		if c[i].Verdict != rollup.NotComparable {
+			o.Text = significant(c[i].Ratio, 3)
+			o.Taken = fmt.Sprintf("geometric mean over the days that both have; t interval of the logarithms at %s", confidenceWords(len(compareMetrics())))
+		}
+		x.Rows = append(x.Rows, o)
+	}
+	return x
 }

@@ -29,12 +29,29 @@ type Table struct {
 	CSV     string // address of all its rows, may be empty
 	Head    []Head
 	Rows    [][]string // the first cell of each is its header
+	Doors   [][]string // where the numbers of a row lead, cell by cell; may be shorter than Rows, and so may each
+	Query   string     // link to the query that all of it comes from, may be empty
+}
+
+// Door returns where the number in a cell leads, "" if nowhere.
+func (t Table) Door(row, cell int) string {
+	if row < len(t.Doors) && cell < len(t.Doors[row]) {
+		return t.Doors[row][cell]
+	}
+	return ""
 }
 
 // A Head is the header of a table's column.
 type Head struct {
 	Text    string
 	Numeric bool
+}
+
+// source says which query the numbers behind a figure come from.
+func (f *Figure) source(link string) {
+	if f != nil && f.Table != nil {
+		f.Table.Query = link
+	}
 }
 
 // drawing is a chart of package svg that is drawn once for each kind of screen.

@@ -257,8 +257,8 @@ func TestOrigins(t *testing.T) {
 	}
 	for _, page := range []string{"index.html", "24h/index.html", "30d/index.html", "1y/index.html"} {
 		data := string(readFile(t, dir, at+"/"+page))
-		_, data, ok := strings.Cut(data, `<p id="origin">`)
-		data, _, closed := strings.Cut(data, "</details>")
+		_, data, ok := strings.Cut(data, `id="origin">`)
+		data, _, closed := strings.Cut(data, "</section>")
 		if !ok || !closed {
 			t.Fatalf("%s does not say where its numbers come from", page)
 		}

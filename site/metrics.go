@@ -152,10 +152,8 @@ func levelOf(r *rollup.Row, w rollup.Window, confidence float64) level {
 	nan := math.NaN()
 	m := r.Score.Metric
 	l := level{value: nan, lo: nan, hi: nan, p10: nan, p90: nan, n: r.N, min: r.Min, max: r.Max}
-	if d, ok := r.Summary.Distribution(m); ok {
-		l.distribution = d
-		l.p10, l.p90 = valueOr(d.P10), valueOr(d.P90)
-	}
+	l.distribution = r.Spread
+	l.p10, l.p90 = valueOr(r.Spread.P10), valueOr(r.Spread.P90)
 	format := func(v float64) string { return bare(m, v) }
 	switch {
 	case scored(w) && r.Score.OK():

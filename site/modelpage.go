@@ -20,6 +20,7 @@ type ModelPage struct {
 	Lines   []*Figure
 	Pairs   *Table // differences, each with its interval
 	Note    string
+	Query   string // link to the query behind the page; may be empty
 }
 
 // maxCompared is how many endpoints of a model are compared two by two.
@@ -63,20 +64,21 @@ func (e *edition) modelPage(name string, list []*endpoint) ModelPage {
 	b := e.boards[listWindow][rollup.DecodeTPS]
 	ordered := slices.Clone(list)
 	slices.SortFunc(ordered, func(x, y *endpoint) int { return b.row[x.series] - b.row[y.series] })
-	page.Lines = e.modelLines(ordered, func(p *endpoint) string { return p.provider.name })
+	page.Lines = e.modelLines(page.Root, ordered, func(p *endpoint) string { return p.provider.name })
 	alike := false
-	page.Pairs, alike = e.differences(ordered[:min(len(ordered), maxCompared)])
+	page.Pairs, alike = e.differences(page.Root, ordered[:min(len(ordered), maxCompared)])
 	page.Heading = fmt.Sprintf("%s at %s providers.", page.Name, words(len(providers)))
 	if alike && len(ordered) <= maxCompared {
 		page.Heading = fmt.Sprintf("%s at %s providers: no clear difference in speed.", page.Name, words(len(providers)))
 	}
+	page.Query = queryLink(page.Root, e.modelQuery(listWindow, name))
 	page.Note = "The same name does not promise the same weights, quantisation or limits: providers decide what they serve under it."
 	return page
 }
 
 // modelLines draws the endpoints' daily medians in one chart for each metric,
 // each line under the name that tells it from the others.
-func (e *edition) modelLines(list []*endpoint, name func(*endpoint) string) []*Figure {
+func (e *edition) modelLines(root string, list []*endpoint, name func(*endpoint) string) []*Figure {
 	var figures []*Figure
 	for _, m := range lineMetrics() {
 		chart := svg.Line{Format: tickOf(m), Log: hueOf(m) == svg.Wait}
@@ -109,6 +111,7 @@ func (e *edition) modelLines(list []*endpoint, name func(*endpoint) string) []*F
 			}
 			t.Rows = append(t.Rows, row)
 		}
+		t.Query = queryLink(root, e.mediansQuery(list[:min(len(list), maxCompared)], m, span))
 		if len(days) == 0 {
 			continue
 		}
@@ -126,7 +129,7 @@ func (e *edition) modelLines(list []*endpoint, name func(*endpoint) string) []*F
 
 // differences compares endpoints two by two over 30 days. Alike reports whether
 // each could be compared with each and no difference is clear.
-func (e *edition) differences(list []*endpoint) (t *Table, alike bool) {
+func (e *edition) differences(root string, list []*endpoint) (t *Table, alike bool) {
 	n := len(list) * (len(list) - 1) / 2
 	if n == 0 {
 		return nil, false
@@ -137,6 +140,7 @@ func (e *edition) differences(list []*endpoint) (t *Table, alike bool) {
 		for _, b := range list[i+1:] {
 			c := rollup.Compare(a.track, b.track, rollup.DecodeTPS, rollup.Window30d, e.now, n)
 			what := a.provider.name + " against " + b.provider.name
+			t.Doors = append(t.Doors, doors(queryLink(root, e.pairedQuery(a, b, rollup.DecodeTPS, rollup.Window30d)), len(t.Head)))
 			alike = alike && c.Verdict == rollup.NoClearDifference
 			switch c.Verdict {
 			case rollup.NotComparable:

@@ -23,6 +23,7 @@ type PairPage struct {
 	FirstOf   string // the statistic that it is
 	Rank      string // "8 to 10", empty if it has none
 	RankOf    string
+	Board     string // the board that ranks it
 	Tied      []Link
 	TiedMore  string // "three others"
 	Unranked  string // why it has no rank
@@ -140,8 +141,17 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	}
 	page.Facts = e.bigNumbers(p, w)
 	page.Arrival = e.arrivalFigure(p)
-	for _, f := range []*Figure{e.weekFigure(p), e.spreadFigure(p, w, rollup.TTFT), e.spreadFigure(p, w, rollup.DecodeTPS)} {
-		if f != nil {
+	page.Arrival.source(e.link(page.Root, e.newestQuery(p)))
+	for _, x := range []struct {
+		*Figure
+		q question
+	}{
+		{e.weekFigure(p), e.hoursQuery(p)},
+		{e.spreadFigure(p, w, rollup.TTFT), e.runsQuery(p, w, rollup.TTFT, s.TTFT.Approximate)},
+		{e.spreadFigure(p, w, rollup.DecodeTPS), e.runsQuery(p, w, rollup.DecodeTPS, s.Decode.Approximate)},
+	} {
+		if f := x.Figure; f != nil {
+			f.source(e.link(page.Root, x.q))
 			page.Halves = append(page.Halves, f)
 		}
 	}
@@ -203,6 +213,7 @@ func (e *edition) rankWords(page *PairPage, p *endpoint, r *rollup.Row, w rollup
 	}
 	b := e.boards[w][rollup.DecodeTPS]
 	page.Rank, page.RankOf = strconv.Itoa(r.Best), count(b.Ranked)
+	page.Board = page.Root + e.boardPath(w, rollup.DecodeTPS) + "#" + ofRank
 	if r.Worst != r.Best {
 		page.Rank += " to " + strconv.Itoa(r.Worst)
 	}
@@ -260,14 +271,14 @@ func (e *edition) bigNumbers(p *endpoint, w rollup.Window) []Fact {
 	decode, hybrid, wait := e.level(p, w, rollup.DecodeTPS), e.level(p, w, rollup.HybridTPS), e.level(p, w, rollup.TTFT)
 	avail := s.Reliability.Availability
 	facts := []Fact{
-		{Name: "decode speed" + typicalDay(decode), Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#speed"},
-		{Name: "first token" + typicalDay(wait), Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#first-token"},
-		{Name: "published hybrid rule" + typicalDay(hybrid), Number: hybrid.Number, Unit: "tok/s", Sub: cmp.Or(hybrid.Why, "why it differs"), Href: "#hybrid"},
-		{Name: "available", Number: shareNumber(avail), Unit: "%", Sub: availabilitySub(s), Href: "#reliability"},
-		{Name: "whole answer, end to end", Number: estimate(s.E2E.P50, latency), Sub: p95Sub(s.E2E), Href: "#numbers"},
+		{Name: "decode speed" + typicalDay(decode), Number: decode.Number, Unit: "tok/s", Sub: levelSub(decode, rollup.DecodeTPS), Href: "#" + ofLevel(rollup.DecodeTPS)},
+		{Name: "first token" + typicalDay(wait), Number: wait.Number, Sub: p95Sub(s.TTFT), Href: "#" + ofLevel(rollup.TTFT)},
+		{Name: "published hybrid rule" + typicalDay(hybrid), Number: hybrid.Number, Unit: "tok/s", Sub: cmp.Or(hybrid.Why, "why it differs"), Href: "#" + ofLevel(rollup.HybridTPS)},
+		{Name: "available", Number: shareNumber(avail), Unit: "%", Sub: availabilitySub(s), Href: "#" + ofAvail},
+		{Name: "whole answer, end to end", Number: estimate(s.E2E.P50, latency), Sub: p95Sub(s.E2E), Href: "#" + ofRuns(rollup.E2E)},
 	}
 	if s.TTFO.P50.OK() && s.Delivery.Reasoned > 0 {
-		facts = append(facts, Fact{Name: "first output, thinking included", Number: estimate(s.TTFO.P50, latency), Href: "#numbers"})
+		facts = append(facts, Fact{Name: "first output, thinking included", Number: estimate(s.TTFO.P50, latency), Href: "#" + ofRuns(rollup.TTFO)})
 	}
 	for i := range facts {
 		f := &facts[i]

@@ -34,20 +34,15 @@ func numbersTable(s *rollup.Summary) Table {
 			cells = append(cells, text)
 		}
 		t.Rows = append(t.Rows, append(cells, count(n)))
+		t.Doors = append(t.Doors, doors("#"+ofRuns(d.Metric), len(t.Head)))
 	}
-	for _, x := range []struct {
-		name string
-		d    rollup.Distribution
-	}{
-		{"decode speed", s.Decode}, {"published hybrid rule", s.Hybrid}, {"decode speed, stalls left out", s.StallFree},
-		{"end-to-end speed", s.EndToEnd}, {"first token", s.TTFT}, {"first output", s.TTFO},
-		{"first token, connection included", s.TTFTCold}, {"end to end", s.E2E},
-	} {
-		if x.d.N > 0 {
-			row(x.name, x.d, x.d.Quantiles, x.d.N)
+	for _, d := range []rollup.Distribution{s.Decode, s.Hybrid, s.StallFree, s.EndToEnd, s.TTFT, s.TTFO, s.TTFTCold, s.E2E} {
+		name := distributionName(d.Metric)
+		if d.N > 0 {
+			row(name, d, d.Quantiles, d.N)
 		}
-		if x.d.Timeouts > 0 && x.d.Metric.Better() == stats.LowerIsBetter {
-			row(x.name+", counting timeouts", x.d, x.d.WithTimeouts, x.d.N+x.d.Timeouts)
+		if d.Timeouts > 0 && d.Metric.Better() == stats.LowerIsBetter {
+			row(name+", counting timeouts", d, d.WithTimeouts, d.N+d.Timeouts)
 		}
 	}
 	return t
@@ -57,11 +52,12 @@ func numbersTable(s *rollup.Summary) Table {
 func fillReliability(page *PairPage, p *endpoint, s *rollup.Summary) {
 	rel := &s.Reliability
 	for _, x := range []struct {
-		name  string
-		share rollup.Share
-	}{{"success rate", rel.SuccessRate}, {"availability", rel.Availability}, {"throttle rate", rel.Throttle}} {
+		name, of string
+		share    rollup.Share
+	}{{"success rate", ofSuccess, rel.SuccessRate}, {"availability", ofAvail, rel.Availability}, {"throttle rate", ofThrottle, rel.Throttle}} {
 		f := Fact{Name: x.name, Number: shareNumber(x.share), Unit: "%"}
 		if x.share.OK() {
+			f.Href = "#" + x.of
 			f.Sub = fmt.Sprintf("95 %% interval %s–%s", percent(x.share.Interval.Lo), percent(x.share.Interval.Hi))
 		} else {
 			f.Unit, f.Sub = "", because(x.share.Why)
@@ -101,12 +97,14 @@ func fillReliability(page *PairPage, p *endpoint, s *rollup.Summary) {
 	}
 	if total > 0 {
 		page.Kinds = kinds
+		kinds.lead("#" + ofOutcomes)
 	}
 	if len(anatomy.Faults) > 0 {
 		page.Faults = &Table{Caption: "What the failures were, of runs whose raw samples are kept", Head: []Head{{"Kind", false}, {"Detail", false}, {"Failed while", false}, {"Runs", true}}}
 		for _, f := range anatomy.Faults {
 			page.Faults.Rows = append(page.Faults.Rows, []string{kindWords(f.Kind), codeWords(string(f.Detail)), phaseWords(f.Phase), count(f.N)})
 		}
+		page.Faults.lead("#" + ofFailures)
 	}
 }
 
@@ -160,11 +158,14 @@ func deliveryTable(d rollup.Delivery) *Table {
 	add("hybrid rule by its inter-token path", d.InterToken)
 	add("hybrid rule by its wall-clock path", d.WallClock)
 	add("token count estimated, never ranked", d.Estimated)
+	t.lead("#" + ofDelivery)
 	if d.StallRatio.OK() {
 		t.Rows = append(t.Rows, []string{"median share of the time that stood still, %", percent(d.StallRatio.Value), ""})
+		t.Doors = append(t.Doors, []string{"", "#" + ofStalled})
 	}
 	if d.Burstiness.OK() {
-		t.Rows = append(t.Rows, []string{"median burstiness, −1 clockwork to 1 bursts", strings.Replace(fmt.Sprintf("%.2f", d.Burstiness.Value), "-", "−", 1), ""})
+		t.Rows = append(t.Rows, []string{"median burstiness, −1 clockwork to 1 bursts", burstinessText(d.Burstiness.Value), ""})
+		t.Doors = append(t.Doors, []string{"", "#" + ofBurst})
 	}
 	return t
 }
@@ -190,3 +191,6 @@ func fillHybrid(page *PairPage, s *rollup.Summary) {
 		page.HybridWhy = fmt.Sprintf("%s of %s took its inter-token path, the others its wall-clock path, which counts tokens made before its clock started and time after the last token", count(d.InterToken), plural(n, "run"))
 	}
 }
+
+// burstinessText writes a burstiness, which may be negative.
+func burstinessText(v float64) string { return strings.Replace(fmt.Sprintf("%.2f", v), "-", "−", 1) }

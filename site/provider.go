@@ -23,6 +23,7 @@ type ProviderItem struct {
 	Availability,
 	Runs Number
 	Private bool
+	Query   string // link to the query for Runs; may be empty
 }
 
 // A ProviderPage is one provider with its endpoints.
@@ -37,6 +38,7 @@ type ProviderPage struct {
 	Missing  []string // models that are configured and have no sample yet
 	Events   []EventItem
 	JSON     string
+	Query    string // link to the query behind the page; may be empty
 }
 
 // listWindow is the window of every table that has no choice of one.
@@ -65,6 +67,7 @@ func (e *edition) providersPage() ProvidersPage {
 		if len(p.endpoints) > 0 {
 			item.Measured = cadences(p)
 		}
+		item.Query = queryLink(page.Root, e.providerRuns(listWindow, p.Name))
 		item.Runs = number(count(runs), float64(runs))
 		page.Providers = append(page.Providers, item)
 	}
@@ -97,7 +100,7 @@ func (e *edition) providerPage(p *provider) ProviderPage {
 		page.Heading = p.name + " has not been measured yet."
 	}
 	page.Page = e.page(p.path, "provider/", p.name, page.Heading)
-	page.JSON = page.Root + "api/v1/providers.json"
+	page.JSON, page.Query = page.Root+"api/v1/providers.json", queryLink(page.Root, e.providerQuery(listWindow, p.Name))
 	if e.base != nil {
 		page.Alternates = append(page.Alternates, Alternate{"application/atom+xml", "What happens to " + p.name, e.base.String() + p.feedPath()})
 	}

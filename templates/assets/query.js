@@ -160,7 +160,9 @@
     editor.focus({ preventScroll: true })
     say('It is in the editor. Run it when you like.')
   })
-  const asked = new URLSearchParams(location.search).get('sql')
+  const from = new URLSearchParams(location.search)
+  for (const file of form.querySelectorAll('[name=file]')) if (file.value == from.get('file')) file.checked = true
+  const asked = from.get('sql')
   if (asked) {
     put(asked)
     say('This query came with the link. It has not been run: read it first.', 'note')
