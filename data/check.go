@@ -375,36 +375,48 @@ func (s *Store) verifyDay(ctx context.Context, name fileName, width time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	type key struct {
-		series bench.Series
-		start  time.Time
-	}
-	stored := map[key]rollup.Bucket{}
+	var stored []rollup.Bucket
 	for b, err := range s.buckets(ctx, width, name.start, name.end()) {
 		if err != nil {
 			return nil, err
 		}
-		stored[key{b.Series, b.Start}] = b
+		stored = append(stored, b)
+	}
+	return compareBuckets(width, stored, wanted)
+}
+
+// compareBuckets returns how stored buckets differ from those that their samples
+// ask for.
+func compareBuckets(width time.Duration, stored, wanted []rollup.Bucket) ([]Difference, error) {
+	type key struct {
+		series bench.Series
+		start  time.Time
+	}
+	have := map[key]*rollup.Bucket{}
+	for i := range stored {
+		have[key{stored[i].Series, stored[i].Start}] = &stored[i]
 	}
 	var differ []Difference
-	for _, want := range wanted {
+	for i := range wanted {
+		want := &wanted[i]
 		k := key{want.Series, want.Start}
-		got, ok := stored[k]
-		delete(stored, k)
-		if !ok {
-			differ = append(differ, Difference{want.Series, want.Start, width, nil, &want})
-			continue
-		}
-		same, err := sameBucket(&got, &want)
-		if err != nil {
-			return nil, err
+		got := have[k]
+		delete(have, k)
+		same := false
+		if got != nil {
+			var err error
+			if same, err = sameBucket(got, want); err != nil {
+				return nil, err
+			}
 		}
 		if !same {
-			differ = append(differ, Difference{want.Series, want.Start, width, &got, &want})
+			differ = append(differ, Difference{want.Series, want.Start, width, got, want})
 		}
 	}
-	for k, got := range stored {
-		differ = append(differ, Difference{k.series, k.start, width, &got, nil})
+	for i := range stored {
+		if got := have[key{stored[i].Series, stored[i].Start}]; got != nil {
+			differ = append(differ, Difference{got.Series, got.Start, width, got, nil})
+		}
 	}
 	return differ, nil
 }

@@ -217,7 +217,13 @@ func (s *Store) liveBuckets(ctx context.Context, name fileName, width time.Durat
 	if err != nil {
 		return nil, err
 	}
-	hours, days := summarizeDay(name.start, samples, names.series.ids)
+	return roundedBuckets(name.start, samples, width, &names)
+}
+
+// roundedBuckets computes the buckets of one day from its samples, rounded as
+// they are stored, in order of time and series.
+func roundedBuckets(start time.Time, samples []bench.Sample, width time.Duration, names *names) ([]rollup.Bucket, error) {
+	hours, days := summarizeDay(start, samples, names.series.ids)
 	chosen := hours
 	if width == rollup.Day {
 		chosen = days
@@ -231,7 +237,7 @@ func (s *Store) liveBuckets(ctx context.Context, name fileName, width time.Durat
 		if err != nil {
 			return nil, err
 		}
-		if buckets[i], err = decodeBucket(&r, width, &names); err != nil {
+		if buckets[i], err = decodeBucket(&r, width, names); err != nil {
 			return nil, err
 		}
 	}

@@ -37,12 +37,24 @@ func (c *exportCmd) Run(a *app) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
-	if c.Format == "parquet" {
-		return c.parquet(a, store)
+	// Everything is made aside first: a full disk leaves the files of an earlier
+	// export as they are.
+	work, err := os.MkdirTemp(c.Out, ".export-")
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
 	}
-	files, err := download(a.ctx, store, c.Out, time.Now().UTC().Truncate(time.Second), "")
+	defer os.RemoveAll(work)
+	if c.Format == "parquet" {
+		return c.parquet(a, store, work)
+	}
+	files, err := download(a.ctx, store, work, time.Now().UTC().Truncate(time.Second), "")
 	if err != nil {
 		return err
+	}
+	for _, f := range files {
+		if err := moveInto(c.Out, work, f.Name); err != nil {
+			return err
+		}
 	}
 	for _, f := range files {
 		fmt.Fprintf(a.stdout, "%12d  %s  %s\n", f.Bytes, f.SHA256, f.Name)
@@ -50,22 +62,34 @@ func (c *exportCmd) Run(a *app) error {
 	return nil
 }
 
-// parquet writes all that the record holds as Parquet.
-func (c *exportCmd) parquet(a *app, store *data.Store) error {
-	work, err := os.MkdirTemp(c.Out, ".export-")
-	if err != nil {
+// moveInto moves a file, named by slashes, from one folder to the same place in
+// another.
+func moveInto(out, work, name string) error {
+	name = filepath.FromSlash(name)
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(out, name)), 0o755); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	defer os.RemoveAll(work)
+	if err := os.Rename(filepath.Join(work, name), filepath.Join(out, name)); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+// parquet writes all that the record holds as Parquet, by way of a folder to
+// work in.
+func (c *exportCmd) parquet(a *app, store *data.Store, work string) error {
 	whole := filepath.Join(work, wholeFile)
 	if err := store.Assemble(a.ctx, whole, data.Download{}); err != nil {
 		return err
 	}
-	names, err := data.ExportParquet(a.ctx, whole, c.Out)
+	names, err := data.ExportParquet(a.ctx, whole, work)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
+		if err := moveInto(c.Out, work, name); err != nil {
+			return err
+		}
 		fmt.Fprintln(a.stdout, name)
 	}
 	return nil
@@ -138,8 +162,13 @@ func download(ctx context.Context, store *data.Store, dir string, now time.Time,
 	if err := writeJSON(filepath.Join(dir, manifestFile), manifest); err != nil {
 		return nil, err
 	}
+	itself, err := data.NewManifest(dir, []string{manifestFile}, whole)
+	if err != nil {
+		return nil, err
+	}
+	notes[manifestFile] = "Size and SHA-256 of each of these files, for programs."
 	var files []site.File
-	for _, f := range manifest.Files {
+	for _, f := range append(manifest.Files, itself.Files...) {
 		files = append(files, site.File{Name: f.Name, Note: notes[f.Name], Bytes: f.Bytes, SHA256: f.SHA256, Source: filepath.Join(dir, f.Name)})
 	}
 	return files, nil

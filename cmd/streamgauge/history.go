@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -11,9 +12,16 @@ import (
 	"github.com/streamgauge/streamgauge/rollup"
 )
 
+// A source is what histories are read from: the record, or the file that was
+// assembled of it.
+type source interface {
+	Samples(ctx context.Context, from, to time.Time) iter.Seq2[bench.Sample, error]
+	Daily(ctx context.Context, from, to time.Time) iter.Seq2[rollup.Bucket, error]
+}
+
 // histories reads what the record holds of each series: all raw samples, and
 // the daily buckets of a year. Series come in the order of their newest names.
-func histories(ctx context.Context, store *data.Store, list []bench.Provider, now time.Time) ([]rollup.History, error) {
+func histories(ctx context.Context, store source, list []bench.Provider, now time.Time) ([]rollup.History, error) {
 	cadence := map[bench.Pair]time.Duration{}
 	for i := range list {
 		for j := range list[i].Models {
