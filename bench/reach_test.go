@@ -399,7 +399,7 @@ models: [m]
 	good["ACME_PROXY"] = "http://canary-user:canary-pass@proxy.example:3128"
 	r := NewRedactor(p.Secrets(vars(good))...)
 	for _, s := range []string{"canary-pass", "proxy.example", key, base64.StdEncoding.EncodeToString([]byte("canary-user:canary-pass"))} {
-		if !r.Found([]byte("x " + s + " y")) {
+		if !r.Found("x " + s + " y") {
 			t.Errorf("%.20q is no secret", s)
 		}
 	}

@@ -113,11 +113,13 @@ func (r *Redactor) String(s string) string {
 // Found reports whether s holds a secret in any of its forms, in whatever case.
 // What is about to be stored or uploaded is refused then, not masked: it must
 // not have been there.
-func (r *Redactor) Found(s []byte) bool {
-	return r != nil && len(r.forms) > 0 && (r.found(s) || r.found(bytes.ToLower(s)))
+func (r *Redactor) Found(s string) bool { return r.holds([]byte(s)) }
+
+func (r *Redactor) holds(s []byte) bool {
+	return r != nil && len(r.forms) > 0 && (r.holdsAsIs(s) || r.holdsAsIs(bytes.ToLower(s)))
 }
 
-func (r *Redactor) found(s []byte) bool {
+func (r *Redactor) holdsAsIs(s []byte) bool {
 	for i := range len(s) - 3 {
 		if !r.second[int(s[i])<<8|int(s[i+1])] {
 			continue
@@ -134,7 +136,7 @@ func (r *Redactor) found(s []byte) bool {
 // Leak says what of a text must not be stored or published: "the value of a
 // secret", or what [KeyShape] finds. It returns "" for a text with neither.
 func (r *Redactor) Leak(text []byte) string {
-	if r.Found(text) {
+	if r.holds(text) {
 		return "the value of a secret"
 	}
 	return KeyShape(text)

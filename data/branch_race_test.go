@@ -103,7 +103,7 @@ func TestPublisher(t *testing.T) {
 				return "", err
 			}
 			defer f.Close()
-			if _, err := s.IngestJournals(ctx, t0.Add(30*day), ReadJournal(path, f)); err != nil {
+			if _, err := s.IngestJournals(ctx, t0.Add(30*day), ReadJournal(path, f, nil)); err != nil {
 				return "", err
 			}
 		}

@@ -3,30 +3,23 @@ package data
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/streamgauge/streamgauge/bench"
 )
 
-const (
-	maxLine   = 4 << 20 // bytes in one line of a journal; a trace of 10,000 events takes a quarter of it
-	minSecret = 8       // shorter secrets would be found in innocent text
-)
+const maxLine = 4 << 20 // bytes in one line of a journal; a trace of 10,000 events takes a quarter of it
 
-// ErrSecret means that a sample was not written, as its line holds a secret.
-var ErrSecret = errors.New("the line holds a secret")
+// ErrSecret means that a sample was not written or not read, as its line holds
+// a secret, or what looks like one.
+var ErrSecret = errors.New("refused, as it holds a secret")
 
 // A Journal is an NDJSON file of samples, one a line, each handed to the system
 // before Append returns. What a killed run had measured is in its journal. It
@@ -34,13 +27,13 @@ var ErrSecret = errors.New("the line holds a secret")
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
-	secrets [][]byte // in every encoding
+	secrets *bench.Redactor
 }
 
 // CreateJournal makes a journal, which must not exist. No line that holds one
-// of the secrets, plain or in a common encoding, is ever written. Secrets
-// shorter than eight bytes are not looked for.
-func CreateJournal(path string, secrets [][]byte) (*Journal, error) {
+// of the secrets, plain or in a common encoding, or what looks like a key, is
+// ever written; nil knows no secret.
+func CreateJournal(path string, secrets *bench.Redactor) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create journal: %w", fileError(filepath.Dir(path), err))
 	}
@@ -48,27 +41,18 @@ func CreateJournal(path string, secrets [][]byte) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", fileError(path, err))
 	}
-	j := &Journal{file: f}
-	for _, secret := range secrets {
-		if len(secret) >= minSecret {
-			j.secrets = append(j.secrets, encodings(secret)...)
-		}
-	}
-	return j, nil
+	return &Journal{file: f, secrets: secrets}, nil
 }
 
 // Append writes a sample. If its line holds a secret, nothing is written and
-// the error is [ErrSecret]; it does not say which, nor where.
+// the error is [ErrSecret]; it says of what shape, not which, nor where.
 func (j *Journal) Append(s bench.Sample) error {
 	line, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("append to journal: %w", err)
 	}
-	lower := bytes.ToLower(line)
-	for _, secret := range j.secrets {
-		if bytes.Contains(line, secret) || bytes.Contains(lower, secret) {
-			return fmt.Errorf("append to journal: %w", ErrSecret)
-		}
+	if leak := j.secrets.Leak(line); leak != "" {
+		return fmt.Errorf("append to journal: %w: it has %s", ErrSecret, leak)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,39 +68,6 @@ func (j *Journal) Close() error {
 		return fmt.Errorf("close journal: %w", err)
 	}
 	return nil
-}
-
-// encodings returns the forms in which a secret could leak: itself, quoted in
-// JSON, URL-escaped, in hexadecimal (lower case; lines are folded for it), and
-// in both alphabets of base64 at each of its three alignments. As they stand in
-// a line of JSON, each is there as JSON quotes it.
-func encodings(secret []byte) [][]byte {
-	forms := []string{
-		string(secret), string(quoted(string(secret))), strings.Trim(strconv.Quote(string(secret)), `"`), hex.EncodeToString(secret),
-		url.QueryEscape(string(secret)), url.PathEscape(string(secret)),
-	}
-	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 {
-			text := encoding.EncodeToString(append(make([]byte, before), secret...))
-			// The characters at both ends also hold bits of the neighbours.
-			text = text[(before*8+5)/6:]
-			if (before+len(secret))%3 != 0 {
-				text = text[:len(text)-1]
-			}
-			forms = append(forms, text)
-		}
-	}
-	inLine := make([][]byte, len(forms))
-	for i, form := range forms {
-		inLine[i] = quoted(form)
-	}
-	return inLine
-}
-
-// quoted returns text as it stands between the quotes of a JSON string.
-func quoted(text string) []byte {
-	q, _ := json.Marshal(text) // a string always marshals
-	return q[1 : len(q)-1]
 }
 
 // A LineError is a line of a journal that is no sample. Reading goes on.
@@ -136,9 +87,11 @@ var errLongLine = fmt.Errorf("line is over %d bytes", maxLine)
 
 // ReadJournal yields the samples of a journal. A line that is no sample, such
 // as one that a crash cut short, yields a [*LineError], and reading goes on; an
-// error of reading ends it. Memory is bounded by the longest line allowed,
-// 4 MiB, whatever the journal holds.
-func ReadJournal(name string, r io.Reader) iter.Seq2[bench.Sample, error] {
+// error of reading ends it. A line that holds one of the secrets or what looks
+// like a key counts as no sample either: it comes from elsewhere, and may have
+// been made to be published. Memory is bounded by the longest line allowed, 4 MiB, whatever the
+// journal holds.
+func ReadJournal(name string, r io.Reader, secrets *bench.Redactor) iter.Seq2[bench.Sample, error] {
 	return func(yield func(bench.Sample, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		for number := 1; ; number++ {
@@ -152,6 +105,9 @@ func ReadJournal(name string, r io.Reader) iter.Seq2[bench.Sample, error] {
 				sample, bad := bench.Sample{}, err
 				if bad == nil || ended {
 					sample, bad = parseLine(line)
+				}
+				if leak := secrets.Leak(line); leak != "" {
+					sample, bad = bench.Sample{}, fmt.Errorf("%w: it has %s", ErrSecret, leak)
 				}
 				if bad != nil {
 					bad = &LineError{Journal: name, Line: number, Err: bad}

@@ -56,7 +56,7 @@ func readAll(t *testing.T, path string) ([]bench.Sample, []string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return collect(t, ReadJournal("j", f))
+	return collect(t, ReadJournal("j", f, nil))
 }
 
 func collect(t *testing.T, samples iter.Seq2[bench.Sample, error]) (good []bench.Sample, bad []string) {
@@ -77,7 +77,7 @@ func collect(t *testing.T, samples iter.Seq2[bench.Sample, error]) (good []bench
 
 func TestJournalKeepsSecretsOut(t *testing.T) {
 	const secret = "sk-Ab/9+zQ&7 \"x\"ü~"
-	j, err := CreateJournal(filepath.Join(t.TempDir(), "j"), [][]byte{[]byte("short"), []byte(secret)})
+	j, err := CreateJournal(filepath.Join(t.TempDir(), "j"), bench.NewRedactor(secret))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +120,49 @@ func TestJournalKeepsSecretsOut(t *testing.T) {
 	}
 }
 
+// TestJournalLinesWithKeys checks that neither our own journal takes a line with
+// what looks like a key, nor is such a line of somebody else's taken for a
+// sample, and that the error says of what shape and not what.
+func TestJournalLinesWithKeys(t *testing.T) {
+	t.Parallel()
+	token := "gh" + "p_" + strings.Repeat("0aB1cD2e", 5)
+	j, err := CreateJournal(filepath.Join(t.TempDir(), "j"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := success("m", t0)
+	s.Backend = token
+	if err := j.Append(s); !errors.Is(err, ErrSecret) || !strings.Contains(err.Error(), "the shape of a GitHub token") || strings.Contains(err.Error(), token[:12]) {
+		t.Errorf("append: %v", err)
+	}
+	good := success("m", t0)
+	good.Finish = "stop"
+	if err := j.Append(good); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(j.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(text string) string {
+		return strings.Replace(string(line), `"finish":"stop"`, `"finish":"`+text+`"`, 1)
+	}
+	if with("x") == string(line) {
+		t.Fatal("the line has no finish reason to replace")
+	}
+	journal := string(line) + with(token) + with("canary-4f8a1c77") + with("Y2FuYXJ5LTRmOGExYzc3") + "{\"" + token + "\":1}\n"
+	var seen []string
+	for _, err := range ReadJournal("j", strings.NewReader(journal), bench.NewRedactor("canary-4f8a1c77")) {
+		seen = append(seen, fmt.Sprint(errors.Is(err, ErrSecret)))
+		if err != nil && (strings.Contains(err.Error(), token[:12]) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("the error tells: %v", err)
+		}
+	}
+	if got, want := strings.Join(seen, " "), "false true true true true"; got != want {
+		t.Errorf("refused: %s; want %s", got, want)
+	}
+}
+
 func TestReadJournalPassesOverGarbage(t *testing.T) {
 	t.Parallel()
 	good := func() string {
@@ -158,7 +201,7 @@ func TestReadJournalPassesOverGarbage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(tt.content), iotest.HalfReader(strings.NewReader(tt.content))} {
-				got, bad := collect(t, ReadJournal("j", r))
+				got, bad := collect(t, ReadJournal("j", r, nil))
 				if len(got) != tt.good {
 					t.Errorf("%d samples, want %d", len(got), tt.good)
 				}
@@ -170,7 +213,7 @@ func TestReadJournalPassesOverGarbage(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	var last error
-	for _, err := range ReadJournal("j", io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken))) {
+	for _, err := range ReadJournal("j", io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken)), nil) {
 		last = err
 	}
 	if !errors.Is(last, broken) {
@@ -195,7 +238,7 @@ func TestIngestJournals(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newRecord(t)
-	report, err := s.IngestJournals(t.Context(), t0.Add(time.Hour), ReadJournal("j", strings.NewReader(string(content)+"{\n"+string(content)+"oops")))
+	report, err := s.IngestJournals(t.Context(), t0.Add(time.Hour), ReadJournal("j", strings.NewReader(string(content)+"{\n"+string(content)+"oops"), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +254,7 @@ func FuzzReadJournal(f *testing.F) {
 	f.Add([]byte("\n\n\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		lines := 0
-		for s, err := range ReadJournal("j", strings.NewReader(string(content))) {
+		for s, err := range ReadJournal("j", strings.NewReader(string(content)), nil) {
 			lines++
 			var line *LineError
 			if err != nil && !errors.As(err, &line) {

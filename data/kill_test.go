@@ -44,7 +44,7 @@ func TestWriter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.IngestJournals(t.Context(), now, ReadJournal(path, f)); err != nil {
+		if _, err := s.IngestJournals(t.Context(), now, ReadJournal(path, f, nil)); err != nil {
 			t.Fatal(err)
 		}
 		f.Close()

@@ -98,7 +98,7 @@ func (s *Store) Quarantined() (map[Reason]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read quarantine: %w", fileError(path, err))
 		}
-		for _, err := range ReadJournal(path, f) {
+		for _, err := range ReadJournal(path, f, nil) {
 			var line *LineError
 			if err != nil && !errors.As(err, &line) {
 				f.Close()

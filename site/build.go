@@ -39,6 +39,7 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 	if err != nil {
 		return Report{}, err
 	}
+	out.check = in.Check
 	var files []file
 	for _, part := range []func() ([]file, error){
 		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,

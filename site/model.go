@@ -31,6 +31,10 @@ type Inputs struct {
 
 	Templates fs.FS // as package templates has it
 	Content   fs.FS // as package content has it
+
+	// Check may refuse a file before it is written, as one that holds a key;
+	// the build ends with its error then. Nil accepts everything.
+	Check func(name string, text []byte) error
 }
 
 // Config is what a fork may say about its site.

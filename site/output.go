@@ -20,6 +20,7 @@ type output struct {
 	dir     string
 	written map[string]int64 // slash path → bytes
 	changed int
+	check   func(name string, data []byte) error // nil accepts everything
 }
 
 // markerFile says that a folder is ours to clean up.
@@ -51,6 +52,11 @@ func (o *output) write(name string, data []byte) error {
 	if _, twice := o.written[name]; twice {
 		return fmt.Errorf("write %s: two pages have this address", name)
 	}
+	if o.check != nil {
+		if err := o.check(name, data); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
 	o.written[name] = int64(len(data))
 	file := filepath.Join(o.dir, filepath.FromSlash(name))
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
@@ -79,6 +85,15 @@ func (o *output) copy(name string, f File) error {
 	}
 	if _, twice := o.written[name]; twice {
 		return fmt.Errorf("copy %s: two files have this address", name)
+	}
+	if o.check != nil {
+		data, err := os.ReadFile(f.Source)
+		if err == nil {
+			err = o.check(name, data)
+		}
+		if err != nil {
+			return fmt.Errorf("copy %s: %w", name, err)
+		}
 	}
 	o.written[name] = f.Bytes
 	to := filepath.Join(o.dir, filepath.FromSlash(name))

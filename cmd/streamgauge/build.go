@@ -125,7 +125,7 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 		Config: config, Generated: now, Revision: f.Revision,
 		Templates: folderOr(f.Templates, templates.Files()),
 		Content:   folderOr(f.Content, content.FS),
-		Providers: publish(list), RawRetention: data.RawRetention,
+		Providers: publish(list), RawRetention: data.RawRetention, Check: a.refuse,
 	}
 	if inputs.Dataset, err = download(a.ctx, store, downloads, now, config.DataLicence); err != nil {
 		return err
@@ -186,7 +186,7 @@ func publish(list []bench.Provider) []site.Provider {
 			m := &p.Models[j]
 			model := site.Model{Name: m.Name, Title: m.Title, SizeClass: m.SizeClass, Every: p.CadenceOf(m).Interval(), Cadence: p.CadenceOf(m)}
 			model.OpenWeights = m.OpenWeights != nil && *m.OpenWeights
-			if m.Price != nil {
+			if m.Price != nil && !m.Unsaid {
 				model.PriceIn, model.PriceOut = &m.Price.Input, &m.Price.Output
 			}
 			if !p.Private {

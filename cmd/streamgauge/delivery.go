@@ -86,7 +86,7 @@ func (d *delivery) ingestFile(file string) error {
 		d.refused = append(d.refused, file)
 		return nil
 	}
-	report, err := d.store.IngestJournals(d.app.ctx, d.now, d.screen(file, data.ReadJournal(filepath.Base(file), f)))
+	report, err := d.store.IngestJournals(d.app.ctx, d.now, d.screen(file, data.ReadJournal(filepath.Base(file), f, d.app.guard)))
 	if err != nil {
 		return fmt.Errorf("ingest %s: %w", filepath.Base(file), err)
 	}

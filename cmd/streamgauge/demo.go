@@ -148,7 +148,7 @@ models:
 // backfill writes the models' synthetic pasts through a journal into the
 // record: the path that measured samples take.
 func (a *app) backfill(store *data.Store, list []bench.Provider, seed uint64, from, to time.Time) error {
-	journal, err := newJournal(store.Dir(), from, nil)
+	journal, err := newJournal(store.Dir(), from, a.guard)
 	if err != nil {
 		return err
 	}

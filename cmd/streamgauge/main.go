@@ -50,6 +50,7 @@ type app struct {
 	level       slog.Level
 	interactive bool            // stderr is a terminal
 	secrets     *bench.Redactor // what of the providers' must be printed nowhere
+	guard       *bench.Redactor // what must be neither stored nor published; see bench.GuardedOf
 }
 
 // A usageError says that the command line is wrong.
@@ -161,6 +162,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	}
 	a := &app{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, level: level, interactive: isTerminal(stderr)}
 	a.mask(nil)
+	a.guard = bench.NewRedactor(ownSecrets(env)...)
 	if err := parsed.Run(a); err != nil {
 		return maskedError{err, a.secrets.String(err.Error())}
 	}

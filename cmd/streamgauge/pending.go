@@ -35,7 +35,7 @@ func addPending(history bench.History, dir string, counts func(*bench.Sample) bo
 		if err != nil {
 			return fmt.Errorf("read a journal that waits: %w", err)
 		}
-		for s, err := range data.ReadJournal(filepath.Base(file), f) {
+		for s, err := range data.ReadJournal(filepath.Base(file), f, nil) {
 			var line *data.LineError
 			if errors.As(err, &line) {
 				continue // ingesting will say so

@@ -190,8 +190,13 @@ func (a *app) publishRecord(branch *data.Branch, list []bench.Provider, f *publi
 		if err := b.closeBooks(store, list, d.now); err != nil {
 			return "", err
 		}
-		text, err = d.message()
-		return text, err
+		if text, err = d.message(); err != nil {
+			return "", err
+		}
+		if err := b.refuse("the commit message", []byte(text)); err != nil {
+			return "", err
+		}
+		return text, b.scan(store.Dir())
 	})
 	if done.Fresh != "" {
 		a.sayFresh(done.Tip)

@@ -42,15 +42,14 @@ func (f *measureFlags) options(a *app, list []bench.Provider) bench.Options {
 	if lane == allShards {
 		lane = ""
 	}
-	if len(only) == 0 && lane == "" {
-		return o
-	}
-	lanes := map[string]string{}
+	lanes, elsewhere := map[string]string{}, map[string]bool{}
 	for i := range list {
-		lanes[list[i].PublicName()] = laneOf(&list[i])
+		p := &list[i]
+		lanes[p.PublicName()] = laneOf(p)
+		elsewhere[p.PublicName()] = len(p.Vantages) > 0 && !slices.Contains(p.Vantages, f.Vantage)
 	}
 	o.Only = func(p bench.Pair) bool {
-		return (lane == "" || lanes[p.Provider] == lane) &&
+		return !elsewhere[p.Provider] && (lane == "" || lanes[p.Provider] == lane) &&
 			(len(only) == 0 || slices.Contains(only, p.Provider) || slices.Contains(only, p.String()))
 	}
 	return o
@@ -141,7 +140,7 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 			if len(plan.Due) == 0 {
 				return 0, nil
 			}
-			if err := m.begin(a.ctx, start, secretsOf(list, a.env)); err != nil {
+			if err := m.begin(a.ctx, start, a.guard); err != nil {
 				return 0, err
 			}
 			good, bad, err := m.measure(a.ctx, plan.Due)

@@ -51,6 +51,7 @@ func (f *recordFlags) load(a *app) ([]bench.Provider, error) {
 	}
 	list, err := bench.LoadProviders(files)
 	a.mask(secretsOf(list, a.env))
+	a.guard = bench.NewRedactor(append(bench.GuardedOf(list, a.env), ownSecrets(a.env)...)...)
 	return list, err
 }
 
@@ -58,24 +59,10 @@ func (f *recordFlags) load(a *app) ([]bench.Provider, error) {
 func journals(dir string) string { return filepath.Join(dir, "journals") }
 
 // newJournal opens a journal of its own for this run, which refuses every line
-// that holds a secret of a provider's.
-func newJournal(dir string, now time.Time, secrets []string) (*data.Journal, error) {
-	folder := journals(dir)
+// that holds a secret.
+func newJournal(dir string, now time.Time, secrets *bench.Redactor) (*data.Journal, error) {
 	name := fmt.Sprintf("%s-%d.ndjson", now.UTC().Format("20060102T150405.000"), os.Getpid())
-	var guarded [][]byte
-	for _, secret := range secrets {
-		guarded = append(guarded, []byte(secret))
-	}
-	return data.CreateJournal(filepath.Join(folder, name), guarded)
-}
-
-// secretsOf returns what must appear in nothing that providers leave behind.
-func secretsOf(list []bench.Provider, env bench.Lookup) []string {
-	var secrets []string
-	for i := range list {
-		secrets = append(secrets, list[i].Secrets(env)...)
-	}
-	return secrets
+	return data.CreateJournal(filepath.Join(journals(dir), name), secrets)
 }
 
 // historyDays is how far back the scheduler looks: budgets are monthly.
@@ -107,18 +94,16 @@ type measuring struct {
 	store    *data.Store   // where the newest traces go; nil keeps none
 	env      bench.Lookup
 	history  bench.History // is told of each attempt; may be nil
-	secrets  *bench.Redactor
 	vantage  string
 	region   string
 	deadline time.Time // zero is none
 }
 
 // begin opens the journal before the first request, and warms the meter up.
-func (m *measuring) begin(ctx context.Context, now time.Time, secrets []string) (err error) {
+func (m *measuring) begin(ctx context.Context, now time.Time, secrets *bench.Redactor) (err error) {
 	if m.journal != nil {
 		return nil
 	}
-	m.secrets = bench.NewRedactor(secrets...)
 	if m.journal, err = newJournal(m.store.Dir(), now, secrets); err != nil {
 		return err
 	}
@@ -147,19 +132,20 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed
 			return ok, failed, fmt.Errorf("prepare %s: %w", due[i].Pair, err)
 		}
 		run.Env.Vantage, run.Env.Region = m.vantage, m.region
-		if p, _ := due[i].Source(); p.Demo {
+		p, _ := due[i].Source()
+		if p.Demo {
 			run.Env.Vantage = bench.VantageSimulated
 		}
 		bar.say(due[i].Pair.String())
 		run.Target.NoStreamOptions = run.Target.NoStreamOptions || m.rejects(run.Pair)
-		sample, err := m.one(ctx, run)
+		sample, err := m.one(ctx, p, run)
 		if err == nil && sample.Detail == wire.DetailStreamOptions && !run.Target.NoStreamOptions {
 			// Asked again without what was rejected: a request and a sample of
 			// its own. The next month of runs leaves the options out at once.
 			m.app.log.Info("asking again without stream_options", "pair", run.Pair)
 			failed++
 			run.Target.NoStreamOptions = true
-			sample, err = m.one(ctx, run)
+			sample, err = m.one(ctx, p, run)
 		}
 		if err != nil {
 			return ok, failed, err
@@ -181,15 +167,19 @@ func (m *measuring) rejects(pair bench.Pair) bool {
 }
 
 // one sends one request and keeps what came of it.
-func (m *measuring) one(ctx context.Context, run bench.Run) (bench.Sample, error) {
+func (m *measuring) one(ctx context.Context, p *bench.Provider, run bench.Run) (bench.Sample, error) {
 	sample := m.meter.Measure(ctx, run, bench.Observer{})
 	if sample.Detail == bench.DetailAborted {
 		return sample, context.Canceled // tells nothing of the provider
 	}
 	// The only texts of a provider's that a sample keeps. One that echoes its
 	// key must not cost the sample: the journal would refuse it.
+	secrets := bench.NewRedactor(p.Secrets(m.env)...)
 	for _, label := range []*string{&sample.ServedBy, &sample.Backend, &sample.Finish} {
-		*label = m.secrets.String(*label)
+		*label = secrets.String(*label)
+	}
+	if p.Private { // it may answer with a name of the model that is not the file's
+		sample.ServedBy, sample.Backend = "", ""
 	}
 	if err := m.journal.Append(sample); err != nil {
 		return sample, fmt.Errorf("keep the sample of %s: %w", run.Pair, err)
@@ -242,7 +232,7 @@ func (a *app) ingestJournals(store *data.Store, now time.Time) error {
 // ingestFiles puts journals into the record.
 func (a *app) ingestFiles(store *data.Store, now time.Time, files []string, remove bool) error {
 	for _, file := range files {
-		report, err := ingestFile(a.ctx, store, now, file)
+		report, err := ingestFile(a.ctx, store, now, file, a.guard)
 		if err != nil {
 			return err
 		}
@@ -263,13 +253,13 @@ func (a *app) ingestFiles(store *data.Store, now time.Time, files []string, remo
 }
 
 // ingestFile puts one journal into the record.
-func ingestFile(ctx context.Context, store *data.Store, now time.Time, file string) (data.Report, error) {
+func ingestFile(ctx context.Context, store *data.Store, now time.Time, file string, secrets *bench.Redactor) (data.Report, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return data.Report{}, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close()
-	report, err := store.IngestJournals(ctx, now, data.ReadJournal(file, f))
+	report, err := store.IngestJournals(ctx, now, data.ReadJournal(file, f, secrets))
 	if err != nil {
 		return report, fmt.Errorf("ingest %s: %w", filepath.Base(file), err)
 	}

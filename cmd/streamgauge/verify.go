@@ -12,7 +12,7 @@ import (
 // verifyCmd checks the dataset and, if asked, a built or a published site.
 type verifyCmd struct {
 	Data    string `placeholder:"DIR" type:"path" help:"Directory of the record. Default: data; with --against, the site's own streamgauge.sqlite."`
-	Site    string `placeholder:"DIR" type:"existingdir" help:"Check the links, ids and policy of this built site too."`
+	Site    string `placeholder:"DIR" type:"existingdir" help:"Check the links, ids and policy of this built site too, and look for keys in it."`
 	Against string `placeholder:"URL|DIR" help:"Derive every number that this published site offers to programs again, and print what differs."`
 	Config  string `default:"streamgauge.yaml" type:"path" help:"With --against: the site's configuration, for which ranking comes first; may be missing."`
 	JSON    bool   `name:"json" help:"With --against: print the differences as JSON."`
@@ -95,8 +95,14 @@ func (c *verifyCmd) record(a *app, store *data.Store) error {
 
 // site checks a built site's links, ids and policy.
 func (c *verifyCmd) site(a *app) error {
+	if err := a.scan(c.Data); err != nil {
+		return fmt.Errorf("%w: the record: %w", errCheck, err)
+	}
 	if c.Site == "" {
 		return nil
+	}
+	if err := a.scan(c.Site); err != nil {
+		return fmt.Errorf("%w: the site: %w", errCheck, err)
 	}
 	problems, err := site.Crawl(os.DirFS(c.Site))
 	if err != nil {
