@@ -42,15 +42,15 @@ type comparison struct {
 
 const (
 	absent   = "absent"
-	maxShown = 80 // bytes of a value in a difference
+	maxQuoted = 80 // bytes of a value in a difference
 )
 
 // differ notes a difference. What was published is a stranger's text: it is
 // quoted, so that it moves no terminal, and cut.
 func (c *comparison) differ(path, field, published, derived string) {
 	shown := func(s string) string {
-		if len(s) > maxShown {
-			s = s[:maxShown] + "…"
+		if len(s) > maxQuoted {
+			s = s[:maxQuoted] + "…"
 		}
 		if plain := strings.Trim(strconv.Quote(s), `"`); plain != s {
 			return strconv.Quote(s)
