@@ -16,10 +16,10 @@ import (
 
 // Bounds of an issue. GitHub takes 256 characters of title and 65,536 of body.
 const (
-	maxTitle    = 200   // characters
-	maxBody     = 30000 // bytes
-	maxShown    = 80    // characters of a name
-	maxAffected = 60    // parts of an incident that are listed
+	maxTitle     = 200   // characters
+	maxBody      = 30000 // bytes
+	maxNameShown = 80    // characters of a name
+	maxAffected  = 60    // parts of an incident that are listed
 )
 
 // instantLayout is how instants are written to people.
@@ -32,7 +32,7 @@ func plainName(name string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range name {
-		if n == maxShown {
+		if n == maxNameShown {
 			b.WriteString("…")
 			break
 		}
