@@ -14,10 +14,10 @@ func (e *edition) discoveryFiles() ([]file, error) {
 		{"robots.txt", func() ([]byte, error) { return e.robots(), nil }},
 	}
 	if e.base != nil { // both want absolute addresses
-		files = append(files,
-			file{"sitemap.xml", e.sitemap},
-			file{feedPath, e.feed},
-		)
+		files = append(files, file{feedPath, e.feed})
+		if !e.in.Config.NoIndex {
+			files = append(files, file{"sitemap.xml", e.sitemap})
+		}
 	}
 	return files, nil
 }
@@ -40,13 +40,17 @@ func (e *edition) lostPage() Page {
 	return p
 }
 
+// robots returns robots.txt. Where search engines are asked to stay away, each
+// page says so itself, and must be open to be read for that: a crawler that may
+// not fetch a page never sees its noindex, and may list its address all the
+// same. See https://developers.google.com/search/docs/crawling-indexing/block-indexing.
+// What is no page cannot say it, and is closed.
 func (e *edition) robots() []byte {
-	rule := "Allow: /"
 	if e.in.Config.NoIndex {
-		rule = "Disallow: /"
+		return []byte("User-agent: *\nDisallow: /*.json\nDisallow: /*.csv\nDisallow: /*.atom\nDisallow: /*.sqlite\nDisallow: /*.gz\nDisallow: /*.txt$\nDisallow: /*.png\nDisallow: /*.svg\n")
 	}
-	text := "User-agent: *\n" + rule + "\n"
-	if e.base != nil && !e.in.Config.NoIndex {
+	text := "User-agent: *\nAllow: /\n"
+	if e.base != nil {
 		text += "Sitemap: " + e.base.String() + "sitemap.xml\n"
 	}
 	return []byte(text)

@@ -110,7 +110,13 @@ func folderOr(dir string, builtIn fs.FS) fs.FS {
 }
 
 // buildSite assembles the download, gathers what the site needs and builds it.
+// Of an empty record it builds a demo.
 func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) error {
+	if undone, err := a.undone(store); err != nil {
+		return err
+	} else if undone {
+		return a.buildUndone(f)
+	}
 	now := time.Now().UTC().Truncate(time.Second)
 	config, err := loadConfig(f.Config)
 	if err != nil {

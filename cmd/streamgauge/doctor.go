@@ -115,7 +115,7 @@ func (c *doctorCmd) checkProviders(a *app, found *checklist, s *setup, list []be
 		}
 	}
 	if len(s.configured) == 0 {
-		found.add(stepTodo, "providers", "none is configured, so nothing will be measured; 'streamgauge demo' needs none")
+		found.add(stepTodo, "providers", "none is configured, so nothing will be measured, and until something was the site is a DEMO of the simulated provider")
 	}
 }
 
