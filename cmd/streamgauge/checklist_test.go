@@ -55,7 +55,7 @@ func TestBilledMinutes(t *testing.T) {
 	if pass != time.Minute {
 		t.Errorf("a pass takes %v, want a minute", pass)
 	}
-	if lite, full := billedMinutes(pass); lite != 3*720 || full != 31*1440 {
-		t.Errorf("%d and %d minutes, want %d and %d", lite, full, 3*720, 31*1440)
+	if lite, full := billedMinutes(pass); lite != 3*720 || full != 32*1440 {
+		t.Errorf("%d and %d minutes, want %d and %d", lite, full, 3*720, 32*1440)
 	}
 }

@@ -56,6 +56,7 @@ func (c *doctorCmd) Run(a *app) error {
 			found.add(stepDone, "site", shortPath(c.Config))
 		}
 	}
+	c.checkNotify(a, found, list)
 	if len(s.configured) > 0 {
 		lite, full := billedMinutes(hourlyPass(time.Now(), list, a.env))
 		found.add(stepDone, "minutes", fmt.Sprintf(
