@@ -164,7 +164,8 @@ func (a *app) backfill(store *data.Store, list []bench.Provider, seed uint64, fr
 		pair := bench.Pair{Provider: list[0].PublicName(), Model: m.Name}
 		// One second apart, as requests are made one at a time.
 		offset := time.Duration(i) * 3 * time.Second
-		for s := range synthetic(seed, m, pair, env, from.Truncate(demoCadence).Add(offset), to.Add(-demoCadence), demoCadence) {
+		begin, end := from.Truncate(demoCadence).Add(offset), to.Add(-demoCadence)
+		for s := range joined(synthetic(seed, m, pair, env, begin, end, demoCadence), syntheticProbes(seed, m, pair, env, begin, end)) {
 			if err := a.ctx.Err(); err != nil {
 				return context.Cause(a.ctx)
 			}

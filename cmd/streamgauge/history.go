@@ -19,8 +19,9 @@ type source interface {
 	Daily(ctx context.Context, from, to time.Time) iter.Seq2[rollup.Bucket, error]
 }
 
-// histories reads what the record holds of each series: all raw samples, and
-// the daily buckets of a year. Series come in the order of their newest names.
+// histories reads what the record holds of each series: all raw samples, the
+// buffering probes beside them, and the daily buckets of a year. Series come in
+// the order of their newest names.
 func histories(ctx context.Context, store source, list []bench.Provider, now time.Time) ([]rollup.History, error) {
 	cadence := map[bench.Pair]time.Duration{}
 	for i := range list {
@@ -40,9 +41,15 @@ func histories(ctx context.Context, store source, list []bench.Provider, now tim
 		}
 		return &out[i]
 	}
+	probes := map[bench.Series][]bench.Sample{} // by the series they are beside
 	for sample, err := range store.Samples(ctx, now.Add(-data.RawRetention-rollup.Day), now.Add(data.MaxAhead)) {
 		if err != nil {
 			return nil, fmt.Errorf("read samples: %w", err)
+		}
+		if series := sample.Series(); series.Short {
+			series.Short = false
+			probes[series] = append(probes[series], sample)
+			continue
 		}
 		h := of(sample.Series())
 		h.Samples = append(h.Samples, sample)
@@ -53,6 +60,9 @@ func histories(ctx context.Context, store source, list []bench.Provider, now tim
 		}
 		h := of(bucket.Series)
 		h.Days = append(h.Days, bucket)
+	}
+	for i := range out {
+		out[i].Probes = probes[out[i].Series]
 	}
 	return out, nil
 }

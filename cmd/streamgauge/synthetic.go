@@ -15,8 +15,35 @@ import (
 func synthetic(seed uint64, m simulate.Model, pair bench.Pair, env bench.Env, from, to time.Time, every time.Duration) iter.Seq[bench.Sample] {
 	return func(yield func(bench.Sample) bool) {
 		for slot := range simulate.History(seed, m, from, to, every) {
-			if !yield(syntheticSample(slot, pair, env)) {
+			if !yield(syntheticSample(slot, pair, env, bench.MaxOutputTokens)) {
 				return
+			}
+		}
+	}
+}
+
+// syntheticProbes yields the buffering probes of a simulated model's past, one a
+// day, each a few seconds after the ordinary sample of that slot.
+func syntheticProbes(seed uint64, m simulate.Model, pair bench.Pair, env bench.Env, from, to time.Time) iter.Seq[bench.Sample] {
+	const behind = 5 * time.Second
+	env.Short = true
+	return func(yield func(bench.Sample) bool) {
+		for slot := range simulate.History(seed, m, from.Add(behind), to, bench.BufferProbeEvery) {
+			if !yield(syntheticSample(slot, pair, env, bench.BufferProbeTokens)) {
+				return
+			}
+		}
+	}
+}
+
+// joined yields what its parts do, one after the other.
+func joined(parts ...iter.Seq[bench.Sample]) iter.Seq[bench.Sample] {
+	return func(yield func(bench.Sample) bool) {
+		for _, part := range parts {
+			for s := range part {
+				if !yield(s) {
+					return
+				}
 			}
 		}
 	}
@@ -29,9 +56,10 @@ const (
 )
 
 // syntheticSample turns one slot of a past into the sample that measuring it
-// would have given, at the instants at which its frames left.
-func syntheticSample(slot simulate.Slot, pair bench.Pair, env bench.Env) bench.Sample {
-	tl := slot.Timeline(bench.MaxOutputTokens)
+// with so many output tokens would have given, at the instants at which its
+// frames left.
+func syntheticSample(slot simulate.Slot, pair bench.Pair, env bench.Env, limit int) bench.Sample {
+	tl := slot.Timeline(limit)
 	s := bench.Sample{
 		Pair: pair, StartedAt: slot.At.UTC().Truncate(time.Millisecond), Scheduled: slot.At.UTC(), Env: env,
 		Phases: bench.Phases{DNS: 2 * time.Millisecond, Connect: 10 * time.Millisecond, TLS: 12 * time.Millisecond, Setup: syntheticSetup},

@@ -127,17 +127,22 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed
 			m.app.log.Info("time budget used up", "left", len(due)-i)
 			return ok, failed, nil
 		}
+		bar.say(due[i].Pair.String())
+		if due[i].Beside == bench.ProbeBefore {
+			throttled, err := m.probe(ctx, &due[i])
+			if err != nil {
+				return ok, failed, err
+			}
+			if throttled { // the ordinary request keeps its slot, and waits as was asked
+				bar.step(due[i].Pair.String() + ": told to wait")
+				continue
+			}
+		}
 		run, err := due[i].Run(m.env, rand.Reader)
 		if err != nil {
 			return ok, failed, fmt.Errorf("prepare %s: %w", due[i].Pair, err)
 		}
-		run.Env.Vantage, run.Env.Region = m.vantage, m.region
-		p, _ := due[i].Source()
-		if p.Demo {
-			run.Env.Vantage = bench.VantageSimulated
-		}
-		bar.say(due[i].Pair.String())
-		run.Target.NoStreamOptions = run.Target.NoStreamOptions || m.rejects(run.Pair)
+		p := m.place(&run, &due[i])
 		sample, err := m.one(ctx, p, run)
 		if err == nil && sample.Detail == wire.DetailStreamOptions && !run.Target.NoStreamOptions {
 			// Asked again without what was rejected: a request and a sample of
@@ -155,9 +160,38 @@ func (m *measuring) measure(ctx context.Context, due []bench.DueRun) (ok, failed
 		} else {
 			failed++
 		}
+		if due[i].Beside == bench.ProbeAfter && sample.OK() {
+			if _, err := m.probe(ctx, &due[i]); err != nil {
+				return ok, failed, err
+			}
+		}
 		bar.step(describe(&sample))
 	}
 	return ok, failed, nil
+}
+
+// place says in a run where it is measured from, and whether its server is known
+// to reject stream_options. It returns the run's provider.
+func (m *measuring) place(run *bench.Run, due *bench.DueRun) *bench.Provider {
+	p, _ := due.Source()
+	run.Env.Vantage, run.Env.Region = m.vantage, m.region
+	if p.Demo {
+		run.Env.Vantage = bench.VantageSimulated
+	}
+	run.Target.NoStreamOptions = run.Target.NoStreamOptions || m.rejects(run.Pair)
+	return p
+}
+
+// probe sends the buffering probe that goes with a request, and reports whether
+// the provider asked to wait. The probe is a sample of another series, so it is
+// not counted among the request's.
+func (m *measuring) probe(ctx context.Context, due *bench.DueRun) (throttled bool, err error) {
+	run, err := due.ProbeRun(m.env, rand.Reader)
+	if err != nil {
+		return false, fmt.Errorf("prepare the buffering probe of %s: %w", due.Pair, err)
+	}
+	sample, err := m.one(ctx, m.place(&run, due), run)
+	return sample.Kind == wire.KindRateLimit, err
 }
 
 // rejects reports whether the history knows that a pair's server rejects

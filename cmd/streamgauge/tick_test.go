@@ -12,6 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/data"
 )
 
 // A chatServer answers chat requests as handle says, and counts them.
@@ -85,6 +89,68 @@ func TestRejectedStreamOptions(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(asked), "[true false false]"; got != want {
 		t.Errorf("requests with stream_options: %s; want %s", got, want)
+	}
+}
+
+// TestBufferProbe lets a pair with a past of two days be due. Its request has a
+// probe of 16 tokens beside it, which ends up in the record as one, and a second
+// tick has none.
+func TestBufferProbe(t *testing.T) {
+	server := newChatServer(t, func(w http.ResponseWriter, _ *http.Request, _ map[string]any) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		stream(w, "some", " words")
+	})
+	const text = "protocol: openai_chat\nevery: 10m\nmodels: [m]\n"
+	dir := writeProvider(t, "acme", "base_url: "+server.URL+"/v1\n"+text)
+	record := filepath.Join(t.TempDir(), "r")
+	store, err := data.Open(t.Context(), record, data.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	var past []bench.Sample
+	for _, ago := range []time.Duration{60 * time.Hour, 30 * time.Hour, time.Hour} {
+		past = append(past, bench.Sample{
+			Pair: bench.Pair{Provider: "acme", Model: "m"}, StartedAt: now.Add(-ago).UTC().Truncate(time.Millisecond),
+			Env:       bench.Env{Method: 1, Prompt: 1, Protocol: "openai_chat", Vantage: "local"},
+			FirstText: time.Second, LastText: 3 * time.Second, Done: 3 * time.Second, Chunks: 9, Deliveries: 9, Chars: 900, FirstReadChars: 100,
+		})
+	}
+	if _, err := store.Ingest(t.Context(), now, past); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plan, stderr, err := runWith(t, "plan", "--providers", dir, "--data", record)
+	if err != nil || !strings.Contains(plan, "the day's buffering probe ") {
+		t.Fatalf("plan: %v\n%s%s", err, plan, stderr)
+	}
+	for range 2 {
+		if _, stderr, err := runWith(t, "bench", "--providers", dir, "--data", record, "--force", "--offline"); err != nil {
+			t.Fatalf("bench: %v\n%s", err, stderr)
+		}
+		if _, stderr, err := runWith(t, "ingest", "--data", record); err != nil {
+			t.Fatalf("ingest: %v\n%s", err, stderr)
+		}
+	}
+	caps := map[string]int{}
+	for _, body := range server.bodies {
+		caps[fmt.Sprint(body["max_completion_tokens"], body["max_tokens"])]++
+	}
+	if got, want := fmt.Sprint(caps), "map[<nil> 16:1 <nil> 300:2]"; got != want {
+		t.Errorf("caps asked for: %s; want %s", got, want)
+	}
+	if store, err = data.Open(t.Context(), record, data.Options{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	list, err := histories(t.Context(), store, nil, now.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || len(list[0].Samples) != 5 || len(list[0].Probes) != 1 || !list[0].Probes[0].Env.Short {
+		t.Errorf("%d series; of the first %d samples and %d probes; want 1, 5 and 1", len(list), len(list[0].Samples), len(list[0].Probes))
 	}
 }
 
