@@ -102,6 +102,7 @@ func (c *doctorCmd) checkProviders(a *app, found *checklist, s *setup, list []be
 		if len(missing) == 0 {
 			s.configured = append(s.configured, p.PublicName())
 			found.add(stepDone, p.PublicName(), fmt.Sprintf("configured, %s", listed(p)))
+			checkReach(found, p, a.env, time.Now())
 		} else {
 			s.missing = append(s.missing, strings.Join(missing, " and "))
 			found.add(stepSkip, p.PublicName(), "not configured: set "+strings.Join(missing, " and "))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -31,6 +32,7 @@ type initCmd struct {
 	Private   bool     `help:"Keep name, base URL and model ids out of everything published."`
 	Public    string   `placeholder:"NAME" help:"Public name of a private provider."`
 	Force     bool     `help:"Overwrite a file that exists."`
+	reachFlags
 }
 
 // Help is printed under the usage line.
@@ -41,7 +43,10 @@ Examples:
   streamgauge init
   streamgauge init --url https://llm.example.com/v1 --model m1 --key-env BENCH_KEY_1
   streamgauge init --provider openai-compatible --url http://127.0.0.1:8000/v1
-  streamgauge init --name house --url https://10.0.0.7/v1 --model id-7 --alias house-model --key-env HOUSE_KEY --private --public inhouse`
+  streamgauge init --name house --url https://10.0.0.7/v1 --model id-7 --alias house-model --key-env HOUSE_KEY --private --public inhouse
+  streamgauge init --url https://llm.corp.example/v1 --model m1 --ca-file certs/corp.pem --client-cert certs/client.pem --client-key env:LLM_CLIENT_KEY --proxy env:LLM_PROXY
+
+Files are named as the provider file will: by their path from the folder of providers.`
 }
 
 // Run writes the file and tries it.
@@ -57,7 +62,7 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	list, err := tryProvider(c.Name, text)
+	list, err := tryProviderWith(c.Name, text, c.Providers, c.files())
 	if err != nil {
 		return fmt.Errorf("what was said makes no good provider file; nothing is written: %w", err)
 	}
@@ -188,6 +193,7 @@ func (c *initCmd) file() ([]byte, error) {
 	if c.KeyEnv != "" {
 		doc = append(doc, yaml.MapItem{Key: "key_env", Value: c.KeyEnv})
 	}
+	doc = append(doc, c.fields()...)
 	if c.Private {
 		doc = append(doc, yaml.MapItem{Key: "visibility", Value: "private"}, yaml.MapItem{Key: "alias", Value: c.Public})
 	}
@@ -222,6 +228,11 @@ func (c *initCmd) models() []yaml.MapSlice {
 
 // tryProvider reads a provider file as the job will.
 func tryProvider(name string, text []byte) ([]bench.Provider, error) {
+	return tryProviderWith(name, text, "", nil)
+}
+
+// tryProviderWith is tryProvider for one that names files of a folder.
+func tryProviderWith(name string, text []byte, folder string, files []string) ([]bench.Provider, error) {
 	dir, err := os.MkdirTemp("", "streamgauge-init-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
@@ -229,6 +240,21 @@ func tryProvider(name string, text []byte) ([]bench.Provider, error) {
 	defer os.RemoveAll(dir)
 	if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o600); err != nil {
 		return nil, fmt.Errorf("try the provider file: %w", err)
+	}
+	for _, file := range files {
+		if !filepath.IsLocal(file) {
+			continue // refused by name below
+		}
+		content, err := os.ReadFile(filepath.Join(folder, file))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, file), content, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("try the provider file: %w", err)
+		}
 	}
 	return bench.LoadProviders(os.DirFS(dir))
 }

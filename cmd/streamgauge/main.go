@@ -50,6 +50,7 @@ type app struct {
 	level       slog.Level
 	interactive bool            // stderr is a terminal
 	secrets     *bench.Redactor // what of the providers' must be printed nowhere
+	masked      []string
 	guard       *bench.Redactor // what must be neither stored nor published; see bench.GuardedOf
 }
 
@@ -172,7 +173,8 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 // mask keeps secrets out of all that the app prints from here on.
 func (a *app) mask(secrets []string) {
 	if len(secrets) > 0 {
-		a.secrets = bench.NewRedactor(secrets...)
+		a.masked = append(a.masked, secrets...)
+		a.secrets = bench.NewRedactor(a.masked...)
 		a.stdout, a.stderr = a.secrets.Writer(a.stdout), a.secrets.Writer(a.stderr)
 	}
 	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: a.level, ReplaceAttr: dropTime}))
