@@ -17,7 +17,7 @@ type Page struct {
 	Description string
 	Root        string // from the page to the site's root: "", "../", …
 	Home        string // the front page, as a link: never empty
-	Nav         []Choice
+	Nav         []Group
 	Simulated   bool
 
 	Generated  string // for people
@@ -52,25 +52,42 @@ type Choice struct {
 	Current    bool
 }
 
+// A Group is a part of the navigation under a name of its own.
+type Group struct {
+	Name  string
+	Links []Choice
+}
+
 // A Link is a link.
 type Link struct{ Text, Href string }
 
 // A section of the site, as the navigation has it.
 type section struct{ text, path string }
 
-var sections = [...]section{
-	{"Leaderboard", ""},
-	{"Compare", comparePath},
-	{"Race", racePath},
-	{"Reliability", reliabilityPath},
-	{"Price", pricePath},
-	{"Estimate", estimatePath},
-	{"Providers", "provider/"},
-	{"Changes", "changes/"},
-	{"Dataset", datasetPath},
-	{"Query", queryPath},
-	{"Methodology", "methodology/"},
-	{"Guides", "guides/"},
+// sections are what readers come for, in three groups: answers, the record
+// behind them, and how it is made.
+var sections = [...]struct {
+	group string
+	parts []section
+}{
+	{"Results", []section{
+		{"Leaderboard", ""},
+		{"Compare", comparePath},
+		{"Race", racePath},
+		{"Reliability", reliabilityPath},
+		{"Price", pricePath},
+		{"Estimate", estimatePath},
+		{"Providers", "provider/"},
+	}},
+	{"Record", []section{
+		{"Changes", "changes/"},
+		{"Dataset", datasetPath},
+		{"Query", queryPath},
+	}},
+	{"Method", []section{
+		{"Methodology", "methodology/"},
+		{"Guides", "guides/"},
+	}},
 }
 
 // page returns what every page has, for one at path: a folder ending in a
@@ -100,12 +117,16 @@ func (e *edition) address(p *Page, path, current string, scripts ...string) {
 	if p.Home == "" {
 		p.Home = "./"
 	}
-	for _, s := range sections {
-		href := p.Root + s.path
-		if s.path == "" {
-			href = p.Home
+	for _, group := range sections {
+		g := Group{Name: group.group}
+		for _, s := range group.parts {
+			href := p.Root + s.path
+			if s.path == "" {
+				href = p.Home
+			}
+			g.Links = append(g.Links, Choice{Text: s.text, Href: href, Current: s.path == current})
 		}
-		p.Nav = append(p.Nav, Choice{Text: s.text, Href: href, Current: s.path == current})
+		p.Nav = append(p.Nav, g)
 	}
 	p.Style, p.Icon = p.Root+e.assets.names["style.css"], p.Root+e.assets.names["icon.svg"]
 	for _, name := range scripts {

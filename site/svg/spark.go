@@ -90,7 +90,7 @@ type State uint8
 
 // The states are told apart by height, fill and colour, never colour alone.
 const (
-	NoSample State = iota // hollow: nothing was measured
+	NoSample State = iota // hollow, one frame around slots in a row: nothing was measured
 	OK                    // full height
 	Degraded              // half height
 	Failed                // short
@@ -114,6 +114,15 @@ func (t Strip) SVG() template.HTML {
 	var count [4]int
 	step := s.W / float64(max(len(t.States), 1))
 	gap := min(1, step/3)
+	empty := 0 // slots without a sample right before i
+	// An outline is drawn on its edge, so move it in. One around each slot would
+	// fill slots this narrow, and nothing would look like something.
+	frame := func(end int) {
+		if empty > 0 {
+			paths[NoSample].rect(float64(end-empty)*step+.4, .4, max(float64(empty)*step-gap-.8, .2), s.H-.8)
+		}
+		empty = 0
+	}
 	for i, state := range t.States {
 		x, w := float64(i)*step, step-gap
 		top := 0.0
@@ -127,12 +136,14 @@ func (t Strip) SVG() template.HTML {
 			state = NoSample
 		}
 		count[state]++
-		if state == NoSample { // an outline is drawn on its edge, so move it in
-			paths[state].rect(x+.4, .4, max(w-.8, .2), s.H-.8)
+		if state == NoSample {
+			empty++
 			continue
 		}
+		frame(i)
 		paths[state].rect(x, top, w, s.H-top)
 	}
+	frame(len(t.States))
 	label := t.Label
 	if label == "" {
 		label = stripWords(count)

@@ -383,3 +383,27 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+// TestStripFrames counts the hollow frames: one around slots in a row without a
+// sample, and none that covers a slot with one.
+func TestStripFrames(t *testing.T) {
+	const n, o = NoSample, OK
+	for _, tt := range []struct {
+		name   string
+		states []State
+		want   int
+	}{
+		{"none", []State{o, o}, 0},
+		{"one", []State{o, n, o}, 1},
+		{"in a row", []State{n, n, n, o}, 1},
+		{"at both ends", []State{n, n, o, n, n}, 2},
+		{"all", []State{n, n, n, n}, 1},
+		{"apart", []State{n, o, n, o, n}, 3},
+	} {
+		_, after, _ := strings.Cut(string(Strip{States: tt.states}.SVG()), `class="n" d="`)
+		d, _, _ := strings.Cut(after, `"`)
+		if got := strings.Count(d, "z"); got != tt.want {
+			t.Errorf("%s: %d frames in %q; want %d", tt.name, got, d, tt.want)
+		}
+	}
+}
