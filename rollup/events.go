@@ -96,6 +96,8 @@ const (
 	DropQuiet      = 2 * 24 * time.Hour // no drop of a series is told again so soon
 	Settled        = 0.8                // a condition has changed once it holds for this share of a day's runs
 	MaxChanges     = 3                  // one that changes more often in the detector's window is the provider's weather
+	FDRSeries      = 300                // with more series searched in a day, false discoveries are controlled
+	FDRLevel       = 0.05               // of a day's shifts then, so many may be chance
 )
 
 // Detect looks at the whole UTC day that begins at day and the days before it,
@@ -105,9 +107,11 @@ const (
 //
 // Decode rate and TTFT of each series are searched for shifts in both
 // directions, after any known change of conditions: that is a note, and what it
-// did to the numbers is no alarm. Shifts of several models of one provider in
-// the same sense are joined by an incident beside them. Availability is counted,
-// not searched: see [Drop].
+// did to the numbers is no alarm. Where more than [FDRSeries] are searched, a
+// shift must also pass Benjamini and Hochberg's procedure over the day's
+// searches. Shifts of several models of one provider in the same sense are
+// joined by an incident beside them. Availability is counted, not searched: see
+// [Drop].
 func Detect(previous []Event, tracks []*Track, day time.Time) []Event {
 	day = day.UTC().Truncate(Day)
 	known := make(map[string]bool, len(previous))
@@ -121,6 +125,7 @@ func Detect(previous []Event, tracks []*Track, day time.Time) []Event {
 			found = append(found, e)
 		}
 	}
+	var searches []search
 	for _, t := range tracks {
 		notes := t.notes(day)
 		for _, e := range notes {
@@ -133,13 +138,16 @@ func Detect(previous []Event, tracks []*Track, day time.Time) []Event {
 			}
 		}
 		for _, m := range []Metric{DecodeTPS, TTFT} {
-			if e, ok := t.shift(m, since, day, lastAlarm(previous, t.Series, m)); ok {
-				add(e)
+			if s, ok := t.search(m, since, day, lastAlarm(previous, t.Series, m)); ok {
+				searches = append(searches, s)
 			}
 		}
 		if e, ok := t.drop(day, previous); ok {
 			add(e)
 		}
+	}
+	for _, e := range discoveries(searches) {
+		add(e)
 	}
 	for _, e := range incidents(previous, found, day) {
 		add(e)
@@ -161,8 +169,39 @@ func lastAlarm(previous []Event, series bench.Series, m Metric) *int64 {
 	return last
 }
 
-// shift runs the detector on the days since a known change up to and with day.
-func (t *Track) shift(m Metric, since, day time.Time, last *int64) (Event, bool) {
+// A search is one metric of one series looked at for one day.
+type search struct {
+	series bench.Series
+	p      float64 // of the shift it found; 1 without one
+	found  *Event
+}
+
+// discoveries returns the shifts that a day's searches found and that may be
+// told. Each search errs now and then, so of many searches some always do: with
+// over [FDRSeries] series, only shifts that keep the share of chance ones among
+// those told under [FDRLevel] pass. One that does not may pass on a later day,
+// when more days speak for it.
+func discoveries(searches []search) []Event {
+	p := make([]float64, len(searches))
+	series := make(map[bench.Series]bool)
+	for i, s := range searches {
+		p[i] = s.p
+		series[s.series] = true
+	}
+	q, ok := stats.AdjustFDR(p)
+	var told []Event
+	for i, s := range searches {
+		if s.found != nil && (len(series) <= FDRSeries || ok && q[i] <= FDRLevel) {
+			told = append(told, *s.found)
+		}
+	}
+	return told
+}
+
+// search runs the detector on the days since a known change up to and with day.
+// It reports false if that day has nothing to look at.
+func (t *Track) search(m Metric, since, day time.Time, last *int64) (search, bool) {
+	none := search{series: t.Series, p: 1}
 	span := Span{From: day.Add(Day).AddDate(0, 0, -detectorDays()), To: day.Add(Day)}
 	if since.After(span.From) {
 		span.From = since
@@ -178,12 +217,12 @@ func (t *Track) shift(m Metric, since, day time.Time, last *int64) (Event, bool)
 	}
 	levels, ok := stats.DailyLevels(hourMedians(m, runs, sparse), !sparse)
 	if !ok || len(levels) == 0 || levels[len(levels)-1].Day != dayOf(day.UnixNano()) {
-		return Event{}, false
+		return none, false
 	}
 	detector := stats.NewDetector(least)
 	s, ok := detector.Alarm(levels, last)
 	if !ok {
-		return Event{}, false
+		return none, true
 	}
 	onset := dayStart(levels[s.Index].Day)
 	shift := &Shift{
@@ -197,10 +236,10 @@ func (t *Track) shift(m Metric, since, day time.Time, last *int64) (Event, bool)
 		split := stats.Decompose(before, after)
 		shift.Split = &split
 	}
-	return Event{
+	return search{series: t.Series, p: s.P, found: &Event{
 		ID:   eventID(EventShift, seriesKey(t.Series), string(m), onset),
 		Kind: EventShift, Onset: onset, Provider: t.Series.Provider, Series: t.Series, Shift: shift,
-	}, true
+	}}, true
 }
 
 // detectorDays returns how far back the detector reads.
