@@ -31,6 +31,8 @@ type archive struct {
 	repo   string // owner/name
 	branch string // artifacts of runs on another branch are not touched
 	token  string
+
+	uploaded map[string]time.Time // when the artifacts that were fetched were, by name
 }
 
 // archiveOf returns the archive of the job's own repository; nil off GitHub.
@@ -92,6 +94,10 @@ func (x *archive) fetch(ctx context.Context, now time.Time, known map[string]tim
 				return files, fmt.Errorf("download artifact %s: %w", e.Name, err)
 			}
 			files = append(files, more...)
+			if x.uploaded == nil {
+				x.uploaded = map[string]time.Time{}
+			}
+			x.uploaded[e.Name] = e.Created
 		}
 		if len(entries) < 100 {
 			break

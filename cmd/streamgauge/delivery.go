@@ -19,6 +19,7 @@ import (
 
 const (
 	maxJournal = 64 << 20            // bytes of a journal that is taken; a tick leaves some hundred kilobytes
+	maxJob     = 2 * time.Hour       // how long before its upload a job can have measured; jobs end after 40 minutes
 	ledgerAge  = 15 * 24 * time.Hour // how long the ledger remembers a journal; artifacts are kept 14 days
 )
 
@@ -116,6 +117,7 @@ var (
 	errStranger = errors.New("the provider is not configured here")
 	errShard    = errors.New("the provider does not belong to the shard that measured it")
 	errTooOld   = errors.New("older than --max-age")
+	errWindow   = errors.New("not from the time of the job that left it")
 )
 
 // screen yields the samples that may enter the record, keeps their traces and
@@ -139,6 +141,8 @@ func (d *delivery) screen(file string, samples iter.Seq2[bench.Sample, error]) i
 					err = errShard
 				case d.maxAge > 0 && d.now.Sub(sample.StartedAt) > d.maxAge:
 					err = errTooOld
+				case !d.within(file, sample.StartedAt):
+					err = errWindow
 				}
 				if err != nil {
 					err = &data.LineError{Journal: filepath.Base(file), Line: n, Err: err}
@@ -155,6 +159,16 @@ func (d *delivery) screen(file string, samples iter.Seq2[bench.Sample, error]) i
 			}
 		}
 	}
+}
+
+// within reports whether a job that left a journal as an artifact can have
+// measured at an instant. Of other journals it is not known when they were made.
+func (d *delivery) within(file string, at time.Time) bool {
+	if d.left == nil {
+		return true
+	}
+	uploaded, known := d.left.uploaded[artifactOf(file)]
+	return !known || at.After(uploaded.Add(-maxJob)) && at.Before(uploaded.Add(data.MaxAhead))
 }
 
 func (d *delivery) count(s *bench.Sample) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -31,6 +32,7 @@ func (c *planCmd) Run(a *app) error {
 	}
 	now := time.Now()
 	history := bench.History{}
+	demo := !slices.ContainsFunc(list, func(p bench.Provider) bool { return p.Configured(a.env) })
 	store, err := data.Open(a.ctx, c.Data, data.Options{ReadOnly: true})
 	switch {
 	case errors.Is(err, data.ErrNoRecord):
@@ -42,6 +44,11 @@ func (c *planCmd) Run(a *app) error {
 		if history, err = a.history(store, now, c.Vantage); err != nil {
 			return err
 		}
+		undone, err := a.undone(store)
+		if err != nil {
+			return err
+		}
+		demo = demo && undone
 	}
 	if list, err = a.discover(c.Data, list, now, true); err != nil {
 		return err
@@ -57,7 +64,8 @@ func (c *planCmd) Run(a *app) error {
 		return enc.Encode(struct {
 			bench.Plan
 			Shards []shard `json:"shards"` // for a matrix of jobs; empty if nothing is due
-		}{plan, shardsOf(&soon, list, a.env)})
+			Demo   bool    `json:"demo"`   // nothing is configured and nothing was ever measured
+		}{plan, shardsOf(&soon, list, a.env), demo})
 	}
 	return printPlan(a.stdout, &plan)
 }

@@ -178,7 +178,7 @@ func handedOn(folder string) ([]string, error) {
 
 // notHandedOn says what to do about a key that the workflows do not name.
 func notHandedOn(name string) string {
-	return fmt.Sprintf("bench.yml does not hand %s on, so the hosted job will not have it: call it BENCH_KEY_1 (to BENCH_KEY_4) in the provider file, "+
+	return fmt.Sprintf("bench.yml does not hand %s on, so the hosted job will not have it: call it BENCH_KEY_1 (to BENCH_KEY_8) in the provider file, "+
 		"or add it to the workflows beside OPENAI_API_KEY", name)
 }
 
