@@ -58,6 +58,7 @@ func (s *Server) answer(f format) http.HandlerFunc {
 		if !c.shape.Fault.strikes(n) {
 			c.shape.Fault = Fault{}
 		}
+		c.shape = c.shape.After(c.input())
 		c.line = c.shape.Timeline(c.limit, rand.New(rand.NewPCG(s.seed^hash(c.model), uint64(n)))).scale(s.speed)
 
 		x := exchange{

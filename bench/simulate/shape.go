@@ -30,6 +30,7 @@ type Shape struct {
 	// Making the answer.
 
 	Prefill  time.Duration // request read to first output; the TTFT of a model that does not reason
+	PerInput time.Duration // more of Prefill for each input token: the true prefill rate is its inverse
 	PerToken time.Duration // between tokens; the true decode rate is its inverse
 	PerChunk int           // tokens in one chunk; 0 is 1
 	Tokens   int           // tokens of the answer, if the caller's cap does not end it sooner
@@ -98,6 +99,12 @@ func (s Shape) DecodeTPS() (tps float64, ok bool) {
 	return float64(time.Second) / float64(s.PerToken), true
 }
 
+// After returns the shape of the answer to a prompt of so many tokens.
+func (s Shape) After(input int) Shape {
+	s.Prefill += s.PerInput * time.Duration(input)
+	return s
+}
+
 // Validate returns an error that names the fields no server could act on.
 func (s Shape) Validate() error {
 	var errs []error
@@ -105,7 +112,7 @@ func (s Shape) Validate() error {
 		name string
 		v    int64
 	}{
-		{"Prefill", int64(s.Prefill)}, {"PerToken", int64(s.PerToken)}, {"PerChunk", int64(s.PerChunk)},
+		{"Prefill", int64(s.Prefill)}, {"PerInput", int64(s.PerInput)}, {"PerToken", int64(s.PerToken)}, {"PerChunk", int64(s.PerChunk)},
 		{"Tokens", int64(s.Tokens)}, {"Input", int64(s.Input)}, {"Cached", int64(s.Cached)},
 		{"HiddenTokens", int64(s.HiddenTokens)}, {"HiddenTime", int64(s.HiddenTime)},
 		{"ReasoningTokens", int64(s.ReasoningTokens)}, {"ReasoningPer", int64(s.ReasoningPer)},

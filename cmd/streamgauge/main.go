@@ -100,6 +100,7 @@ type cli struct {
 	Build     buildCmd     `cmd:"" help:"Build the site from the dataset."`
 	Serve     serveCmd     `cmd:"" help:"Serve a built site for a look at it."`
 	Probe     probeCmd     `cmd:"" help:"Measure any endpoint now, without configuration."`
+	Evaluate  evaluateCmd  `cmd:"" help:"Say in ten minutes what a token of prompt and of answer costs, and whether an endpoint throttles."`
 	Decode    decodeCmd    `cmd:"" help:"Print what a decoder makes of a recorded response body."`
 	Init      initCmd      `cmd:"" help:"Write a provider file from a few questions or flags, and try it."`
 	Doctor    doctorCmd    `cmd:"" help:"Check the set-up and name each missing step."`

@@ -18,19 +18,25 @@ import (
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
-// probeCmd measures any endpoint now.
-type probeCmd struct {
+// endpointFlags name an endpoint that no configuration knows.
+type endpointFlags struct {
 	URL      string `name:"url" placeholder:"BASE" help:"Base URL as in a provider file, e.g. http://127.0.0.1:11434/v1."`
 	Model    string `placeholder:"ID" help:"Model id on the wire."`
 	Protocol string `default:"openai_chat" enum:"openai_chat,openai_responses,anthropic,gemini,ollama" help:"Wire format: ${enum}."`
 	KeyEnv   string `placeholder:"VARIABLE" help:"Environment variable that holds the key; none is sent without it."`
 	CapField string `placeholder:"NAME" help:"Body field of the output cap, where the server knows another than the protocol's own."`
 	Effort   string `placeholder:"LEVEL" help:"Reasoning effort, passed on as it is."`
-	Nonce    bool   `help:"Put a random word first, so that no prompt cache can answer."`
-	JSON     bool   `name:"json" help:"Print all metrics as JSON; an absent one is null, with its reason."`
-	Record   string `placeholder:"FILE" type:"path" help:"Keep the raw stream with the instant of each read."`
-	Yes      bool   `help:"Do not ask before --record writes."`
-	Replay   string `placeholder:"FILE" type:"existingfile" help:"Derive everything again from a recording, without a network."`
+	reachFlags
+}
+
+// probeCmd measures any endpoint now.
+type probeCmd struct {
+	endpointFlags
+	Nonce  bool   `help:"Put a random word first, so that no prompt cache can answer."`
+	JSON   bool   `name:"json" help:"Print all metrics as JSON; an absent one is null, with its reason."`
+	Record string `placeholder:"FILE" type:"path" help:"Keep the raw stream with the instant of each read."`
+	Yes    bool   `help:"Do not ask before --record writes."`
+	Replay string `placeholder:"FILE" type:"existingfile" help:"Derive everything again from a recording, without a network."`
 }
 
 // Help is printed under the usage line.
@@ -66,33 +72,52 @@ func (c *probeCmd) Run(a *app) error {
 	return printProbe(a.stdout, &sample)
 }
 
-func (c *probeCmd) measure(a *app) (bench.Sample, error) {
+// run returns the request to the endpoint, which has no prompt yet. From here on
+// its key is masked in all that is printed.
+func (c *endpointFlags) run(a *app) (bench.Run, error) {
 	base, err := url.Parse(c.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return bench.Sample{}, usageError{fmt.Errorf("--url %q is not an http or https address with a host", c.URL)}
+		return bench.Run{}, usageError{fmt.Errorf("--url %q is not an http or https address with a host", c.URL)}
 	}
 	protocol, _ := wire.ByName(c.Protocol)
 	target := wire.Target{
 		BaseURL: strings.TrimRight(c.URL, "/"), Model: c.Model,
 		CapField: c.CapField, ReasoningEffort: c.Effort,
 	}
+	reach, err := c.reach()
+	if err != nil {
+		return bench.Run{}, err
+	}
+	a.mask((&bench.Provider{Reach: reach}).Secrets(a.env))
+	route, err := reach.Route(a.env)
+	if err != nil {
+		return bench.Run{}, err
+	}
 	if c.KeyEnv != "" {
 		key, ok := a.env(c.KeyEnv)
 		if !ok || key == "" {
-			return bench.Sample{}, fmt.Errorf("the variable %s is not set; export it, or leave --key-env out if the server wants no key", c.KeyEnv)
+			return bench.Run{}, fmt.Errorf("the variable %s is not set; export it, or leave --key-env out if the server wants no key", c.KeyEnv)
 		}
 		target.Key = key
 		a.mask([]string{key})
+	}
+	return bench.Run{
+		Pair:     bench.Pair{Provider: base.Hostname(), Model: c.Model},
+		Protocol: protocol, Target: target, Route: route,
+		Env: bench.Env{Vantage: "here", Lanes: 1},
+	}, nil
+}
+
+func (c *probeCmd) measure(a *app) (bench.Sample, error) {
+	run, err := c.run(a)
+	if err != nil {
+		return bench.Sample{}, err
 	}
 	var nonce string
 	if c.Nonce {
 		nonce = rand.Text()[:8]
 	}
-	run := bench.Run{
-		Pair:     bench.Pair{Provider: base.Hostname(), Model: c.Model},
-		Protocol: protocol, Target: target, Prompt: bench.Prompt(nonce),
-		Env: bench.Env{Vantage: "here", Nonce: c.Nonce, Lanes: 1},
-	}
+	run.Prompt, run.Env.Nonce = bench.Prompt(nonce), c.Nonce
 	var meter bench.Meter
 	if err := meter.Warm(a.ctx); err != nil {
 		a.log.Debug("warm-up", "error", err)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/streamgauge/streamgauge/bench/simulate"
+)
+
+// TestEvaluateCommand evaluates simulated providers over loopback. What times
+// say is tested where no machine can disturb them, in package rollup; here is
+// what is counted and said.
+func TestEvaluateCommand(t *testing.T) {
+	shape := simulate.Shape{Prefill: time.Millisecond, PerInput: 2 * time.Microsecond, PerToken: 200 * time.Microsecond, Tokens: 2000}
+	limited := shape
+	limited.Fault = simulate.Fault{Kind: simulate.FaultRateLimit, Every: 4}
+	server, err := simulate.New(simulate.Options{Models: []simulate.Model{{Name: "steady", Shape: shape}, {Name: "limited", Shape: limited},
+		{Name: "refuses", Shape: simulate.Shape{Fault: simulate.Fault{Kind: simulate.FaultAuth}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	t.Cleanup(web.Close)
+	ask := func(args ...string) (e evaluation, log string) {
+		t.Helper()
+		out, log, err := runWith(t, append([]string{"evaluate", "--url", web.URL + "/v1", "--json", "--repeats", "3", "--inputs", "100,400,1600", "--outputs", "50,200"}, args...)...)
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, log)
+		}
+		if err := json.Unmarshal([]byte(out), &e); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return e, log
+	}
+
+	e, log := ask("--model", "steady", "--price-in", "1", "--price-out", "2")
+	// 3 × (100 + 400 + 1600 + 2 × 100) = 6,900 in; 3 × (3 × 32 + 250) = 1,038 out.
+	if !strings.Contains(log, "15 requests, one at a time: about 6900 tokens of prompt, at most 1038 of answers; at most 0.01 USD") {
+		t.Errorf("before it began it said %q", log)
+	}
+	if e.Format != evaluationFormat || e.Requests != 15 || e.OK != 15 || len(e.Trials) != 15 || len(e.Verdict) != 4 || e.Throttle.Refused != 0 {
+		t.Errorf("%+v", e.Evaluation)
+	}
+	for i, s := range e.Prompt.Sizes {
+		// The simulated provider counts a token for four characters, and 8.
+		if want := []float64{100, 400, 1600}[i]; s.N+e.Noisy < 3 && s.N != 3 || s.Tokens < want || s.Tokens > want+20 {
+			t.Errorf("size %d: %+v", i, s)
+		}
+	}
+	if strings.Contains(strings.Join(e.Verdict, " "), "NaN") {
+		t.Errorf("%q", e.Verdict)
+	}
+
+	if e, _ := ask("--model", "limited"); e.Throttle.Refused != 3 || e.OK != 12 || !strings.Contains(e.Verdict[len(e.Verdict)-1], "3 of 15 requests were refused for the rate") {
+		t.Errorf("%+v %q", e.Throttle, e.Verdict)
+	}
+	if e, log := ask("--model", "refuses"); e.Requests != maxFailures || len(e.Verdict) != 1 || !strings.Contains(log, "too many failures") {
+		t.Errorf("%d requests, %q, %s", e.Requests, e.Verdict, log)
+	}
+
+	out, _, err := runWith(t, "evaluate", "--plan")
+	if err != nil || !strings.Contains(out, "32 requests") {
+		t.Errorf("%q, %v", out, err)
+	}
+	for _, bad := range [][]string{{}, {"--url", "ftp://x", "--model", "m"}, {"--plan", "--outputs", "3"}, {"--plan", "--repeats", "99"}, {"--plan", "--for", "-1s"}} {
+		if _, _, err := runWith(t, append([]string{"evaluate"}, bad...)...); exitCode(err, discard{}) != exitUsage {
+			t.Errorf("evaluate %v: %v; want a usage error", bad, err)
+		}
+	}
+	if out, _, err := runWith(t, "evaluate", "--url", web.URL+"/v1", "--model", "steady", "--repeats", "1", "--inputs", "50", "--outputs", "40"); err != nil || !strings.Contains(out, "not known") {
+		t.Errorf("for people: %q, %v", out, err)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
