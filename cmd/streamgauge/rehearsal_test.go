@@ -163,6 +163,7 @@ func (r *rehearsal) value(text, temp, shard string) string {
 		"${{ runner.temp }}", temp, "${{ github.token }}", "token", "${{ matrix.shard.name }}", shard,
 		"${{ github.run_id }}", "7", "${{ github.run_attempt }}", "1",
 		"${{ github.repository }}", "owner/name", "${{ steps.look.outputs.found }}", r.outputs["look.found"],
+		"${{ needs.snapshot.outputs.tag }}", r.outputs["look.tag"], "${{ inputs.reroot }}", "data",
 		"${{ inputs.only }}", "", "${{ inputs.force || false }}", "false",
 		"${{ vars.STREAMGAUGE_VANTAGE || 'github' }}", "github",
 	).Replace(text)
@@ -221,7 +222,7 @@ func (r *rehearsal) job(file, name, shard string) {
 			r.upload("github-pages", []string{with("path")})
 		case "actions/download-artifact":
 			r.download(with("name"), with("pattern"), with("path"))
-		case "actions/checkout", "actions/setup-go", "actions/cache", "actions/cache/restore":
+		case "actions/checkout", "actions/setup-go", "actions/cache", "actions/cache/restore", "actions/attest":
 		default:
 			r.Fatalf("the rehearsal does not know the action %s", action)
 		}
@@ -234,6 +235,8 @@ func (r *rehearsal) run(where, id, script, temp string, env map[string]string) {
 	// What is due may fall due again within the budget: there is no time for
 	// that, nor for building what runs already.
 	script = strings.Replace(script, "--budget 25m", "--budget 70s", 1)
+	// Nor is there a history of 700 MB.
+	script = strings.Replace(script, "--re-root=", "--limit-mb 0 --re-root=", 1)
 	script = building.ReplaceAllString(script, `cp "$$(command -v streamgauge)" "$1"`)
 	outputs, summary := filepath.Join(temp, "outputs"), filepath.Join(temp, "summary")
 	ctx, cancel := context.WithCancel(r.Context())

@@ -234,6 +234,8 @@ func TestWhoMayWrite(t *testing.T) {
 		"site.yml/deploy":       {"id-token", "pages"},
 		"watchdog.yml/watch":    {"issues"},
 		"release.yml/draft":     {"attestations", "contents", "id-token"},
+		"maintain.yml/keep":     {"attestations", "contents", "id-token"},
+		"maintain.yml/reroot":   {"contents"},
 		"bench.yml with keys":   {"measure"},
 		"bench-lite with keys":  {"tick"},
 		"measure-remote w/keys": {"measure"},
