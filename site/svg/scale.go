@@ -166,27 +166,27 @@ func niceStep(v float64) float64 {
 	return 10 * p
 }
 
-// Plain formats a tick: at most six digits, thousands grouped.
+// Plain formats a tick: at most six digits, thousands grouped, a minus sign
+// that is as wide as a plus.
 func Plain(v float64) string {
+	if v < 0 {
+		return "−" + Plain(-v)
+	}
 	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if size := math.Abs(v); size < 1000 || size >= 1e9 {
+	if v < 1000 || v >= 1e9 {
 		return s
 	}
 	if strings.Contains(s, "e") {
 		s = strconv.FormatFloat(math.Round(v/1000)*1000, 'f', 0, 64)
 	}
 	whole, frac, _ := strings.Cut(s, ".")
-	sign := ""
-	if whole[0] == '-' {
-		sign, whole = "-", whole[1:]
-	}
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	if frac != "" {
 		whole += "." + frac
 	}
-	return sign + whole
+	return whole
 }
 
 // Milliseconds formats a tick of an axis headed "ms": from 1,000 on it names

@@ -22,7 +22,7 @@ func TestTicks(t *testing.T) {
 		{"thinned to some decades", Log(1, 1e6), 4, "1 100 10,000 1,000,000"},
 		{"too narrow for decades", Log(104, 118), 4, "105 110 115"},
 		{"linear", Linear(78, 142), 5, "80 100 120 140"},
-		{"through zero", Linear(-25, 25), 5, "-20 -10 0 10 20"},
+		{"through zero", Linear(-25, 25), 5, "−20 −10 0 10 20"},
 		{"small", Linear(0, .3), 4, "0 0.1 0.2 0.3"},
 		{"nothing", Scale{}, 5, ""},
 	}
@@ -59,7 +59,7 @@ func TestScalePlaces(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", .25: "0.25", 999: "999", 1000: "1,000", 12345: "12,345", -1234.5: "-1,234.5", 123456: "123,456", 5e6: "5,000,000", -1e6: "-1,000,000", 2e12: "2e+12"} {
+	for v, want := range map[float64]string{0: "0", .25: "0.25", 999: "999", 1000: "1,000", 12345: "12,345", -1234.5: "−1,234.5", 123456: "123,456", 5e6: "5,000,000", -1e6: "−1,000,000", 2e12: "2e+12"} {
 		if got := Plain(v); got != want {
 			t.Errorf("Plain(%v) = %q; want %q", v, got, want)
 		}
