@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/rollup"
+	"github.com/streamgauge/streamgauge/site"
 )
 
 // hostile are names that try to be something else.
@@ -31,8 +32,9 @@ var hostile = []string{
 	strings.Repeat("long ", 2000),
 }
 
-// TestHostileNames publishes series with hostile names, titles and notes.
-func TestHostileNames(t *testing.T) {
+// hostileInputs is a site of series with hostile names, titles and notes.
+func hostileInputs(t testing.TB) site.Inputs {
+	t.Helper()
 	var pasts []past
 	for i, name := range hostile {
 		pasts = append(pasts,
@@ -62,7 +64,12 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	in.Config.Owner, in.Config.Funding = "<b>Owner</b>", "</p><script>alert(1)</script>"
-	dir := build(t, in)
+	return in
+}
+
+// TestHostileNames publishes series with hostile names, titles and notes.
+func TestHostileNames(t *testing.T) {
+	dir := build(t, hostileInputs(t))
 	mustCrawl(t, dir)
 
 	for _, name := range paths(t, dir) {

@@ -143,7 +143,17 @@ func (t *Tab) Press(keys ...string) {
 // Choose sets a form's field and says so, as a reader's choice does.
 func (t *Tab) Choose(selector, value string) {
 	t.tb.Helper()
-	_ = Value[any](t, fmt.Sprintf(`(e => { e.value = %q; for (const n of ['input', 'change']) e.dispatchEvent(new Event(n, {bubbles: true})); return null })(document.querySelector(%q))`, value, selector))
+	t.Run(fmt.Sprintf(`(e => { e.value = %q; for (const n of ['input', 'change']) e.dispatchEvent(new Event(n, {bubbles: true})) })(document.querySelector(%q))`, value, selector))
+}
+
+// Run runs a script in the page, beside the page's content security policy.
+func (t *Tab) Run(script string) {
+	t.tb.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](script)); err != nil {
+		t.tb.Fatalf("%.200s: %v", script, err)
+	}
 }
 
 // Value returns what a JavaScript expression gives in the page.
@@ -153,11 +163,11 @@ func Value[T any](t *Tab, expression string) T {
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("JSON.stringify("+expression+")"))
 	if err != nil {
-		t.tb.Fatalf("%s: %v", expression, err)
+		t.tb.Fatalf("%.1000s: %v", expression, err)
 	}
 	var v T
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.tb.Fatalf("%s gives %q: %v", expression, text, err)
+		t.tb.Fatalf("%.1000s gives %q: %v", expression, text, err)
 	}
 	return v
 }
