@@ -265,11 +265,15 @@ func (t *Tab) Asked(part string) (found []string) {
 	return found
 }
 
-// Clean fails the test for whatever the page did that none may do.
+// Clean fails the test for whatever the page did that none may do: also for what
+// it left behind, by which a reader could be known again.
 func (t *Tab) Clean(path string) {
 	t.tb.Helper()
 	for _, fault := range Value[[]string](t, "window.faults") {
 		t.tb.Errorf("%s: %s", path, fault)
+	}
+	if kept := Value[string](t, "document.cookie + Object.keys(localStorage) + Object.keys(sessionStorage)"); kept != "" {
+		t.tb.Errorf("%s: kept %q", path, kept)
 	}
 	for _, from := range Value[[]string](t, "performance.getEntriesByType('resource').map(r => r.name)") {
 		if !strings.HasPrefix(from, t.Base) {
