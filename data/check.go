@@ -72,7 +72,25 @@ func (s *Store) Check(ctx context.Context) ([]Finding, error) {
 			c.findings = append(c.findings, more...)
 		}
 	}
+	c.vanished(files)
 	return c.findings, nil
+}
+
+// vanished finds days that have buckets and should have their samples, but have
+// no file.
+func (c *checker) vanished(files []fileName) {
+	has := map[time.Time]bool{}
+	for _, name := range files {
+		has[name.start] = has[name.start] || name.kind == kindRaw
+	}
+	told := map[time.Time]bool{}
+	for _, id := range slices.Sorted(maps.Keys(c.daily)) {
+		samples, start := c.daily[id], time.Unix((id>>seriesBits)*int64(day/time.Second), 0).UTC()
+		if samples > 0 && !c.state.frozen(start) && !has[start] && !told[start] {
+			told[start] = true
+			c.find(rawFile(start), "vanished", "it is missing, though the summaries of its day count samples")
+		}
+	}
 }
 
 // asFinding turns what is wrong with a file into a finding; other errors stay.

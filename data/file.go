@@ -33,6 +33,7 @@ var schema string
 // What can be wrong with a file. A [*FileError] wraps one of them.
 var (
 	ErrNoRecord  = errors.New("no record here")
+	ErrVanished  = errors.New("missing, though the summaries of its day say that it held samples")
 	ErrNoCatalog = errors.New("the catalog is missing beside other files of the record")
 	ErrEmpty     = errors.New("empty file: not a database, though a file of the record should be here")
 	ErrCorrupt   = errors.New("damaged database")

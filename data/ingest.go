@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/rollup"
 )
 
 // A Reason says why samples are kept aside, in DIR/quarantine/REASON.ndjson,
@@ -230,6 +233,9 @@ func (t *tx) ingest(ctx context.Context, days []dayIntake) (intakeResult, error)
 			}
 			continue
 		}
+		if err := t.notVanished(ctx, d.day); err != nil {
+			return result, err
+		}
 		if _, err := t.attach(ctx, rawFile(d.day)); err != nil {
 			return result, err
 		}
@@ -252,6 +258,41 @@ func (t *tx) ingest(ctx context.Context, days []dayIntake) (intakeResult, error)
 		}
 	}
 	return result, nil
+}
+
+// notVanished refuses a closed day whose file is missing though it had samples.
+// A new file in its place would hold the late ones only, and the summaries of
+// the day would be computed from those.
+func (t *tx) notVanished(ctx context.Context, start time.Time) error {
+	path := t.store.path(rawFile(start))
+	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) || !start.Before(t.state.closed) {
+		return fileError(path, ignoreMissing(err))
+	}
+	month := rollupFile(start)
+	if _, err := os.Lstat(t.store.path(month)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	schema, err := t.attach(ctx, month)
+	if err != nil {
+		return err
+	}
+	var samples int64
+	err = t.QueryRowContext(ctx, `SELECT coalesce(sum(samples), 0) FROM `+schema+`.raw_daily WHERE id >= ? AND id < ?`,
+		bucketID(start, rollup.Day, 0), bucketID(start.Add(day), rollup.Day, 0)).Scan(&samples)
+	if err != nil {
+		return err
+	}
+	if samples > 0 {
+		return &FileError{Path: path, Problem: ErrVanished, Err: fmt.Errorf("%d of them", samples)}
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // ingestDay writes the samples of one day, and computes the buckets again that

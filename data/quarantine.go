@@ -13,6 +13,11 @@ import (
 	"path/filepath"
 )
 
+// maxQuarantine is how large the file of one reason may grow, in bytes. Beyond
+// it samples are counted, and are in the journals they came with, but nowhere
+// else: a journal of millions of them must fill no disk.
+const maxQuarantine = 32 << 20
+
 // quarantine appends samples to the files of their reasons. A line that is
 // there already is not written again, so that ingesting twice adds nothing.
 func (s *Store) quarantine(aside []asideSample) error {
@@ -51,6 +56,9 @@ func appendNew(path string, lines [][]byte) error {
 		return err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() >= maxQuarantine {
+		return err
+	}
 	has := map[[sha256.Size]byte]bool{}
 	in := bufio.NewReaderSize(f, 64<<10)
 	whole := true // the file ends with a line feed, or is empty
@@ -73,7 +81,7 @@ func appendNew(path string, lines [][]byte) error {
 	}
 	for _, line := range lines {
 		key := sha256.Sum256(line)
-		if !has[key] {
+		if !has[key] && out.Len() < maxQuarantine {
 			has[key] = true
 			out.Write(line)
 		}

@@ -90,14 +90,14 @@ func (c *verifyCmd) record(a *app, store *data.Store) error {
 	}
 	fmt.Fprintf(a.stdout, "record ok: %s: %d series, %d samples, %d hourly and %d daily rollups in %d files, %d bytes\n",
 		c.Data, inventory.Series, inventory.Samples, inventory.Hourly, inventory.Daily, len(inventory.Files), inventory.Bytes)
+	if err := a.scan(c.Data); err != nil {
+		return fmt.Errorf("%w: the record: %w", errCheck, err)
+	}
 	return nil
 }
 
 // site checks a built site's links, ids and policy.
 func (c *verifyCmd) site(a *app) error {
-	if err := a.scan(c.Data); err != nil {
-		return fmt.Errorf("%w: the record: %w", errCheck, err)
-	}
 	if c.Site == "" {
 		return nil
 	}

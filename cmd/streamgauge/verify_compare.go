@@ -41,7 +41,7 @@ type comparison struct {
 }
 
 const (
-	absent   = "absent"
+	absent    = "absent"
 	maxQuoted = 80 // bytes of a value in a difference
 )
 
