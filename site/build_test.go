@@ -109,7 +109,7 @@ func goldenInputs(t *testing.T, dir string) site.Inputs {
 	}
 	in.Templates = plain
 	prose := fstest.MapFS{}
-	for _, name := range []string{"about", "changelog", "dataset", "methodology", "guide-reading", "guide-fork"} {
+	for _, name := range []string{"about", "changelog", "dataset", "methodology", "guide-reading", "guide-fork", "threat-model"} {
 		prose[name+".md"] = &fstest.MapFile{Data: []byte("---\ntitle: The " + name + " page\nsummary: A stand-in.\n---\n\n## Numbers {#numbers}\n\n## Hybrid {#hybrid}\n\n## Rank {#rank}\n\n## Changes {#changes}\n\nMethod {{.Method}}.\n")}
 	}
 	in.Content = prose

@@ -39,7 +39,7 @@ func prosePath(name string) string {
 const datasetProse = "dataset"
 
 // needed are the content files that pages link to.
-var needed = [...]string{"about", "changelog", datasetProse, "methodology", guidePrefix + "reading"}
+var needed = [...]string{"about", "changelog", datasetProse, "methodology", guidePrefix + "reading", "threat-model"}
 
 func (e *edition) proseFiles() ([]file, error) {
 	names, err := proseNames(e.in.Content)

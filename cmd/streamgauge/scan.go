@@ -15,7 +15,8 @@ import (
 func ownSecrets(env bench.Lookup) []string {
 	var secrets []string
 	for _, name := range []string{
-		"GITHUB_TOKEN", "GH_TOKEN", "GIT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "BENCH_PING_URL",
+		"GITHUB_TOKEN", "GH_TOKEN", "GIT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+		"BENCH_PING_URL", "BENCH_WEBHOOK_URL", "BENCH_WEBHOOK_SECRET",
 	} {
 		if v, _ := env(name); len(v) >= 20 { // no token is shorter
 			secrets = append(secrets, v)

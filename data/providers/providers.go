@@ -5,9 +5,10 @@ package providers
 
 import "embed"
 
-// Files are the shipped provider files, *.yaml at the root.
+// Files are the shipped provider files, *.yaml at the root, and the certificates
+// that they may name, in certs.
 //
-//go:embed *.yaml
+//go:embed *.yaml certs
 var Files embed.FS
 
 // ModelsDev is a small copy of models.dev's api.json (MIT licence), with the
