@@ -1,10 +1,13 @@
 package rollup
 
+import "time"
+
 // A Told is an incident that somebody was told of before, as by an open issue.
 type Told struct {
 	ID      string
 	Subject string
-	Closed  bool // they were told that it is over, or said themselves that they know
+	Since   time.Time // when they were told
+	Closed  bool      // they were told that it is over, or said themselves that they know
 }
 
 // An Action is what brings what somebody was told up to date.
@@ -33,8 +36,8 @@ type Step struct {
 //
 // An incident is known by its ID. One whose beginning has moved, as when raw
 // samples of its first days are pruned or earlier ones arrive late, is known by
-// its subject, of which one is open at a time. Incidents that are no alarm count
-// as absent.
+// its subject, of which one is open at a time, or closed after they were told.
+// Incidents that are no alarm count as absent.
 func Reconcile(told []Told, incidents []Incident) []Step {
 	byID, partOf := make(map[string]*Incident), make(map[string]*Incident)
 	bySubject := make(map[string]*Incident) // of open ones, parts by what they are a part of
@@ -78,6 +81,9 @@ func Reconcile(told []Told, incidents []Incident) []Step {
 		if in == nil {
 			in = bySubject[t.Subject]
 		}
+		if in == nil {
+			in = closedSince(incidents, t)
+		}
 		switch {
 		case in == nil:
 			steps[i] = Step{ActionWithdraw, i, nil}
@@ -87,6 +93,9 @@ func Reconcile(told []Told, incidents []Incident) []Step {
 			steps[i] = Step{ActionDuplicate, i, in}
 		default:
 			steps[i] = Step{ActionUpdate, i, in}
+			if !in.Open() {
+				steps[i].Action = ActionClose
+			}
 			known[in] = true
 		}
 	}
@@ -106,4 +115,17 @@ func Reconcile(told []Told, incidents []Incident) []Step {
 		}
 	}
 	return append(append(ends, goOn...), begin...)
+}
+
+// closedSince returns the last incident of what was told that closed after that;
+// nil if there is none.
+func closedSince(incidents []Incident, t Told) *Incident {
+	var last *Incident
+	for i := range incidents {
+		in := &incidents[i]
+		if in.Subject == t.Subject && in.Alarm() && in.Closed.After(t.Since) && (last == nil || in.Closed.After(last.Closed)) {
+			last = in
+		}
+	}
+	return last
 }

@@ -34,6 +34,7 @@ func TestReconcile(t *testing.T) {
 		{"over", "A:a", []Incident{incident("A:a!")}, "close 0 A"},
 		{"over, and another has begun", "A:a", []Incident{incident("A:a!"), incident("A2:a")}, "close 0 A, open A2"},
 		{"its beginning has moved", "A:a", []Incident{incident("A2:a")}, "update 0 A2"},
+		{"its beginning has moved, and it is over", "A:a", []Incident{incident("A2:a!")}, "close 0 A2"},
 		{"not shown any more", "A:a", nil, "withdraw 0"},
 		{"closed by somebody", "A:a!", []Incident{incident("A:a")}, ""},
 		{"closed, and another has begun", "A:a!", []Incident{incident("A:a!"), incident("A2:a")}, "open A2"},
@@ -50,7 +51,7 @@ func TestReconcile(t *testing.T) {
 			var told []Told
 			for _, text := range strings.Fields(tt.told) {
 				i := incident(text)
-				told = append(told, Told{i.ID, i.Subject, !i.Open()})
+				told = append(told, Told{i.ID, i.Subject, today.Add(30 * time.Minute), !i.Open()})
 			}
 			var got []string
 			for _, s := range Reconcile(told, tt.found) {

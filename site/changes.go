@@ -13,9 +13,10 @@ const feedPath = "changes/feed.atom"
 // A ChangesPage lists what changed, newest first.
 type ChangesPage struct {
 	Page
-	Events []EventItem
-	More   string // how many older events are not shown, empty if none
-	Facts  Facts
+	Incidents []IncidentItem // the newest
+	Events    []EventItem
+	More      string // how many older events are not shown, empty if none
+	Facts     Facts
 }
 
 // An EventItem is one event in a list.
@@ -38,6 +39,10 @@ func (e *edition) changeFiles() ([]file, error) {
 	return []file{e.html("changes/index.html", "changes", func() (any, error) {
 		p := ChangesPage{Facts: e.facts}
 		p.Page = e.page("changes/", "changes/", "Changes", "Lasting changes of speed, drops of availability and changes of method, with date, size and evidence.")
+		incidents := e.incidents(nil)
+		for _, in := range incidents[:min(len(incidents), maxIncidents)] {
+			p.Incidents = append(p.Incidents, e.incidentItem(in, p.Root))
+		}
 		for i := range e.events[:min(len(e.events), maxEvents)] {
 			p.Events = append(p.Events, e.eventItem(&e.events[i], p.Root))
 		}

@@ -103,5 +103,5 @@ func (e *edition) sitemap() ([]byte, error) {
 
 // feed returns the changes as Atom.
 func (e *edition) feed() ([]byte, error) {
-	return e.eventFeed("changes", "changes/", feedPath, e.events)
+	return e.eventFeed("changes", "changes/", feedPath, e.events, e.incidents(nil))
 }

@@ -2,6 +2,8 @@ package site
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gorilla/feeds"
@@ -37,12 +39,14 @@ func (e *edition) feedFiles() ([]file, error) {
 					events = append(events, ev)
 				}
 			}
-			return e.eventFeed(p.name, p.path, p.feedPath(), events)
+			return e.eventFeed(p.name, p.path, p.feedPath(), events,
+				e.incidents(func(in *rollup.Incident) bool { return in.Provider == p.Name }))
 		}})
 	}
 	for _, p := range e.endpoints {
 		files = append(files, file{p.feedPath(), func() ([]byte, error) {
-			return e.eventFeed(p.title(), p.path, p.feedPath(), p.events)
+			return e.eventFeed(p.title(), p.path, p.feedPath(), p.events,
+				e.incidents(func(in *rollup.Incident) bool { return concerns(in, p) }))
 		}})
 	}
 	return files, nil
@@ -61,9 +65,10 @@ func (e *edition) newFeed(title, page, path string) *feeds.Feed {
 	return feed
 }
 
-// eventFeed returns events, newest first, as Atom. What an entry is called does
-// not depend on the feed it stands in, so that a reader of two sees it once.
-func (e *edition) eventFeed(title, page, path string, events []rollup.Event) ([]byte, error) {
+// eventFeed returns events and incidents, each newest first, as Atom, in the
+// order of their last news. What an entry is called does not depend on the feed
+// it stands in, so that a reader of two sees it once.
+func (e *edition) eventFeed(title, page, path string, events []rollup.Event, incidents []*rollup.Incident) ([]byte, error) {
 	feed := e.newFeed(title, page, path)
 	for i := range events[:min(len(events), maxFeed)] {
 		ev := &events[i]
@@ -73,11 +78,18 @@ func (e *edition) eventFeed(title, page, path string, events []rollup.Event) ([]
 			link = e.base.String() + "changes/"
 		}
 		found := ev.Found.UTC()
-		feed.Updated = later(feed.Updated, found)
 		feed.Items = append(feed.Items, &feeds.Item{
 			Id: e.base.String() + "changes/#" + item.ID, Title: item.Subject.Text + ": " + item.Head,
 			Link: &feeds.Link{Href: link}, Description: item.Text, Created: found, Updated: found,
 		})
+	}
+	for _, in := range incidents {
+		feed.Items = append(feed.Items, e.incidentEntry(in))
+	}
+	slices.SortStableFunc(feed.Items, func(a, b *feeds.Item) int { return b.Updated.Compare(a.Updated) })
+	feed.Items = feed.Items[:min(len(feed.Items), maxFeed)]
+	for _, item := range feed.Items {
+		feed.Updated = later(feed.Updated, item.Updated)
 	}
 	return atomOf(feed, path)
 }
@@ -107,6 +119,9 @@ func (e *edition) methodFeed() ([]byte, error) {
 	page := prosePath(methodProse)
 	feed := e.newFeed("the method", page, methodFeed)
 	for _, section := range prose.Contents {
+		if !strings.HasPrefix(section.Text, "Method ") {
+			continue // what changed beside the method
+		}
 		at, noted := e.methodSince(section.Text)
 		if !noted {
 			at = began

@@ -19,6 +19,7 @@ type Inputs struct {
 	Providers []Provider
 	Histories []rollup.History              // one for each series, in any order
 	Events    []rollup.Event                // published so far; never rewritten
+	Incidents []rollup.Incident             // as the record shows them now, in any order
 	Traces    map[bench.Series]bench.Sample // newest success of a series, with its trace
 
 	Dataset      []File             // offered for download

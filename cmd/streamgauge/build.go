@@ -143,6 +143,11 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 	if err := gather(a.ctx, store, list, now, &inputs); err != nil {
 		return err
 	}
+	_, policy, err := loadIncidents(f.Config)
+	if err != nil {
+		return err
+	}
+	inputs.Incidents = rollup.FindIncidents(inputs.Histories, inputs.Events, policy, now)
 	bar := a.progress("building the site", 0)
 	defer bar.close()
 	report, err := site.Build(a.ctx, f.Site, inputs, bar.at)

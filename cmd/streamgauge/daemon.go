@@ -120,7 +120,11 @@ func (a *app) daemonTick(c *serveCmd) error {
 	if measured != nil {
 		return measured
 	}
-	return (&buildCmd{c.recordFlags, c.siteFlags}).Run(a)
+	if err := (&buildCmd{c.recordFlags, c.siteFlags}).Run(a); err != nil {
+		return err
+	}
+	a.ping()
+	return nil
 }
 
 // readable reports whether a directory holds a record that can be built on.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -114,13 +115,25 @@ func limited(resp *http.Response) bool {
 	return err == nil && bytes.Contains(bytes.ToLower(text), []byte("rate limit"))
 }
 
-// withoutAddress takes the URL out of an error of net/http: it may hold a secret.
+// withoutAddress says what an error of net/http is, without the address: all of
+// it may be a secret, the host too.
 func withoutAddress(err error) error {
 	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
+	var dns *net.DNSError
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case !errors.As(err, &u):
+		return err
+	case u.Timeout():
+		return errors.New("no answer in time")
+	case errors.As(err, &dns):
+		return errors.New("the name of the host cannot be resolved")
+	case errors.As(err, &untrusted):
+		return errors.New("the certificate of the host is not to be trusted")
 	}
-	return err
+	return errors.New("the host cannot be reached, or broke off")
 }
 
 // checkAddress refuses an address that something would be sent to in the clear:

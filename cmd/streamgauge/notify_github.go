@@ -77,7 +77,8 @@ type issue struct {
 	User   struct {
 		Login string `json:"login"`
 	} `json:"user"`
-	Pull *struct{} `json:"pull_request"`
+	Pull    *struct{} `json:"pull_request"`
+	Created time.Time `json:"created_at"`
 
 	marker marker
 }
@@ -185,7 +186,7 @@ func (t *tracker) sync(ctx context.Context, incidents []rollup.Incident, write f
 func (t *tracker) apply(ctx context.Context, issues []issue, incidents []rollup.Incident, write func(*rollup.Incident) draft, dry bool, tell func(deed)) error {
 	var told []rollup.Told
 	for _, is := range issues {
-		told = append(told, rollup.Told{ID: is.marker.id, Subject: is.marker.subject, Closed: is.State == "closed"})
+		told = append(told, rollup.Told{ID: is.marker.id, Subject: is.marker.subject, Since: is.Created, Closed: is.State == "closed"})
 	}
 	opened := 0
 	for _, step := range rollup.Reconcile(told, incidents) {

@@ -59,7 +59,7 @@ func (g *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && path == "/issues":
 		is := map[string]any{
 			"number": len(g.issues) + 1, "state": "open", "user": map[string]any{"login": "github-actions[bot]"},
-			"updated_at": time.Now(),
+			"updated_at": time.Now(), "created_at": time.Now(),
 		}
 		decodeInto(r, is)
 		g.issues = append(g.issues, is)

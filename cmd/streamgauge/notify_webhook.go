@@ -202,15 +202,23 @@ func dueMessages(now time.Time, incidents []rollup.Incident, past []delivered, s
 	var told []rollup.Told
 	var opened []delivered       // beside told
 	count := map[[2]string]int{} // messages, by incident and type
+	type ending struct {
+		subject string
+		closed  int64
+	}
+	ended := map[ending]bool{} // told, by whatever name
 	for _, d := range past {
 		id := d.Payload.Data.Incident
+		if d.Payload.Type == typeClosed && d.Payload.Data.Closed != nil {
+			ended[ending{d.Subject, d.Payload.Data.Closed.Unix()}] = true
+		}
 		count[[2]string{id, d.Payload.Type}]++
 		at := slices.IndexFunc(told, func(t rollup.Told) bool { return t.ID == id })
 		switch {
 		case d.Payload.Type == typeClosed && at >= 0:
 			told, opened = slices.Delete(told, at, at+1), slices.Delete(opened, at, at+1)
 		case d.Payload.Type == typeOpened && at < 0:
-			told, opened = append(told, rollup.Told{ID: id, Subject: d.Subject}), append(opened, d)
+			told, opened = append(told, rollup.Told{ID: id, Subject: d.Subject, Since: d.Payload.Data.Opened}), append(opened, d)
 		}
 	}
 	var due []message
@@ -251,7 +259,8 @@ func dueMessages(now time.Time, incidents []rollup.Incident, past []delivered, s
 	}
 	for k := range incidents {
 		i := &incidents[k]
-		if i.Open() || !i.Alarm() || known[i] || now.Sub(i.Closed) > tellWithin || count[[2]string{i.ID, typeOpened}] > 0 {
+		if i.Open() || !i.Alarm() || known[i] || now.Sub(i.Closed) > tellWithin || count[[2]string{i.ID, typeOpened}] > 0 ||
+			ended[ending{i.Subject, i.Closed.Unix()}] {
 			continue
 		}
 		add(typeOpened, i.Opened, i.ID, i)

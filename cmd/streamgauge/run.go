@@ -110,7 +110,11 @@ func (c *runCmd) Run(a *app) error {
 	if err := a.closeBooks(store, list, time.Now()); err != nil {
 		return err
 	}
-	return a.buildSite(store, list, &c.siteFlags)
+	if err := a.buildSite(store, list, &c.siteFlags); err != nil {
+		return err
+	}
+	a.ping()
+	return nil
 }
 
 // tick plans and measures into a journal of its own.
