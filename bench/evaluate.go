@@ -34,6 +34,12 @@ type EvaluationPlan struct {
 	Repeats int   // of each
 }
 
+// DefaultEvaluation is what is asked unless something else is wanted: up to ten
+// minutes of an endpoint that writes 20 tokens a second.
+func DefaultEvaluation() EvaluationPlan {
+	return EvaluationPlan{Inputs: []int{200, 1000, 3000, 8000}, Outputs: []int{50, 150, 400, 800}, Repeats: 4}
+}
+
 // Trials returns the requests of a plan. Each round has every size and length
 // once, in an order of its own, so that a provider that grows slower meanwhile
 // is not mistaken for one that is slow on long prompts. Equal seeds give equal

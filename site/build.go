@@ -43,7 +43,7 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 	var files []file
 	for _, part := range []func() ([]file, error){
 		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,
-		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.statusFiles,
+		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.evaluateFiles, e.statusFiles,
 		e.changeFiles, e.proseFiles, e.datasetFiles, e.queryFiles, e.apiFiles, e.discoveryFiles,
 		e.badgeFiles, e.socialFiles, e.themeFiles, e.schemaFiles, e.embedFiles, e.feedFiles, e.llmsFiles,
 	} {

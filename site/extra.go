@@ -7,6 +7,7 @@ const (
 	reliabilityPath = "reliability/"
 	pricePath       = "price/"
 	estimatePath    = "estimate/"
+	evaluatePath    = "evaluate/"
 	statusPath      = "status/"
 )
 

@@ -50,7 +50,8 @@ type Facts struct {
 	SlowDay              int // %
 	HourOfWeekDays       int
 
-	Example Example
+	Evaluation EvaluationFacts
+	Example    Example
 }
 
 // An Example is the worked numbers of the methodology page, computed by the
@@ -62,6 +63,16 @@ type Example struct {
 	// Mean TTFT 500 → 550 ms, tokens 301 → 421, TTLT 6,500 → 9,790 ms.
 	ChangeMS, StartMS, VolumeMS, SpeedMS float64
 	VolumeShare                          float64 // %
+
+	ReadS       float64 // a prompt of 3,000 tokens at 5,000 tokens/s
+	AnswerS     float64 // 300 tokens, first text after 0.4 s, 50 tokens/s
+	AnswerTPS   float64 // the same end to end, tokens/s
+	SharedS     float64 // 300 tokens, first text after 0.9 s, 30 tokens/s
+	SharedTPS   float64 // 20 such streams at once, tokens/s together, while they stream
+	InFlight    float64 // 120 requests a minute of AnswerS each
+	LoadTPM     float64 // 120 requests a minute of 800 tokens in and 300 out
+	LateTPS     float64 // 300 tokens after 0.4 s at 50 tokens/s, by a clock that starts 0.3 s late
+	AnswerCents float64 // US cents: 800 tokens in at 0.50 and 300 out at 2.00 dollars a million
 }
 
 func newFacts(in Inputs) Facts {
@@ -105,7 +116,8 @@ func newFacts(in Inputs) Facts {
 		SlowDay:              whole(rollup.SlowDay),
 		HourOfWeekDays:       rollup.HourOfWeekDays,
 
-		Example: workedExample(),
+		Evaluation: evaluationFacts(bench.DefaultEvaluation()),
+		Example:    workedExample(),
 	}
 }
 
@@ -142,5 +154,16 @@ func workedExample() Example {
 	change := stats.Decompose(before, after)
 	x.ChangeMS, x.StartMS, x.VolumeMS, x.SpeedMS = change.TotalMs, change.StartMs, change.VolumeMs, change.SpeedMs
 	x.VolumeShare = change.VolumeMs / change.TotalMs * 100
+	// The guides' endpoints: one alone, and one that shares its machine.
+	alone, shared := stats.Speed{TTFTSeconds: 0.4, TokensPerSecond: 50}, stats.Speed{TTFTSeconds: 0.9, TokensPerSecond: 30}
+	x.ReadS = 3000.0 / 5000
+	x.AnswerS, _ = alone.TimeTo(300)
+	x.AnswerTPS = 300 / x.AnswerS
+	x.SharedS, _ = shared.TimeTo(300)
+	x.SharedTPS = 20 * shared.TokensPerSecond
+	x.InFlight, _ = stats.Concurrency(120, x.AnswerS)
+	x.LoadTPM = stats.NewTokenLoad(800, 300, 120).TotalTPM()
+	x.LateTPS = 299 / (x.AnswerS - alone.TTFTSeconds - 0.3)
+	x.AnswerCents = (800*0.50 + 300*2.00) / 1e6 * 100
 	return x
 }

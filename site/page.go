@@ -77,6 +77,7 @@ var sections = [...]struct {
 		{"Reliability", reliabilityPath},
 		{"Price", pricePath},
 		{"Estimate", estimatePath},
+		{"Evaluate", evaluatePath},
 		{"Providers", "provider/"},
 	}},
 	{"Record", []section{

@@ -33,6 +33,15 @@ func TestFacts(t *testing.T) {
 		{"start", f.Example.StartMS, 50},
 		{"volume: 120 gaps at 21 ms", f.Example.VolumeMS, 2520},
 		{"speed: 2 ms on 360 gaps", f.Example.SpeedMS, 720},
+		{"3,000 tokens of prompt", f.Example.ReadS, 0.6},
+		{"0.4 + 299/50", f.Example.AnswerS, 6.38},
+		{"300 tokens in 6.38 s", f.Example.AnswerTPS, 300 / 6.38},
+		{"299 gaps in 5.98 - 0.3 s", f.Example.LateTPS, 299 / 5.68},
+		{"0.9 + 299/30", f.Example.SharedS, 0.9 + 299./30},
+		{"20 × 30, which is 12 × 50", f.Example.SharedTPS, 12 * 50},
+		{"two a second for 6.38 s", f.Example.InFlight, 12.76},
+		{"120 × 1,100", f.Example.LoadTPM, 132_000},
+		{"0.04 + 0.06 cents", f.Example.AnswerCents, 0.1},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-9*tt.want {
 			t.Errorf("%s: got %v; want %v", tt.name, tt.got, tt.want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/bench/simulate"
 )
 
@@ -61,9 +62,15 @@ func TestEvaluateCommand(t *testing.T) {
 		t.Errorf("%d requests, %q, %s", e.Requests, e.Verdict, log)
 	}
 
-	out, _, err := runWith(t, "evaluate", "--plan")
-	if err != nil || !strings.Contains(out, "32 requests") {
-		t.Errorf("%q, %v", out, err)
+	// The defaults are those that the site tells of.
+	out, _, err := runWith(t, "evaluate", "--plan", "--json")
+	var plan planned
+	if err != nil || json.Unmarshal([]byte(out), &plan) != nil {
+		t.Fatalf("%q, %v", out, err)
+	}
+	trials, err := bench.DefaultEvaluation().Trials(1)
+	if want := (&evaluateCmd{For: 10 * time.Minute}).planned(trials); err != nil || plan != want {
+		t.Errorf("the plan is %+v, the site says %+v", plan, want)
 	}
 	for _, bad := range [][]string{{}, {"--url", "ftp://x", "--model", "m"}, {"--plan", "--outputs", "3"}, {"--plan", "--repeats", "99"}, {"--plan", "--for", "-1s"}} {
 		if _, _, err := runWith(t, append([]string{"evaluate"}, bad...)...); exitCode(err, discard{}) != exitUsage {
