@@ -76,11 +76,21 @@ func (s *Store) samplesOf(ctx context.Context, name fileName, from, to time.Time
 	return true
 }
 
+// rowsQuery asks for a range of samples, in order of their ids.
+func rowsQuery(schema string) string {
+	return `SELECT ` + rowColumns + ` FROM ` + schema + `.raw_samples WHERE id >= ? AND id < ? ORDER BY id`
+}
+
+// bucketsQuery asks for a range of buckets, in order of their ids.
+func bucketsQuery(width time.Duration) string {
+	table, columns := bucketTable(width)
+	return `SELECT ` + columns + ` FROM ` + table + ` WHERE id >= ? AND id < ? ORDER BY id`
+}
+
 // readRows yields the samples of a schema that began in [from, to).
 func readRows(ctx context.Context, q querier, schema string, n *names, from, to time.Time) iter.Seq2[bench.Sample, error] {
 	return func(yield func(bench.Sample, error) bool) {
-		rows, err := q.QueryContext(ctx, `SELECT `+rowColumns+` FROM `+schema+`.raw_samples WHERE id >= ? AND id < ? ORDER BY id`,
-			firstID(from), firstID(to))
+		rows, err := q.QueryContext(ctx, rowsQuery(schema), firstID(from), firstID(to))
 		if err != nil {
 			yield(bench.Sample{}, err)
 			return
@@ -179,9 +189,7 @@ func readBuckets(ctx context.Context, q querier, width time.Duration, from, to t
 	if err != nil {
 		return nil, err
 	}
-	table, columns := bucketTable(width)
-	rows, err := q.QueryContext(ctx, `SELECT `+columns+` FROM `+table+` WHERE id >= ? AND id < ? ORDER BY id`,
-		firstBucketID(from, width), firstBucketID(to, width))
+	rows, err := q.QueryContext(ctx, bucketsQuery(width), firstBucketID(from, width), firstBucketID(to, width))
 	if err != nil {
 		return nil, err
 	}
