@@ -50,6 +50,19 @@ type Facts struct {
 	SlowDay              int // %
 	HourOfWeekDays       int
 
+	BufferProbeTokens, BufferProbes, BufferMinProbes int
+	BufferAlpha                                      float64
+	BufferAlphaPercent                               int
+	HeldShare                                        int // %
+	MinHeldExtraMS                                   int
+	BufferSlowestH                                   int
+
+	IntervalP50, IntervalP90, IntervalP95    int // least n of an order-statistic interval
+	FaultShare, FaultProviders, FaultSpanMin int // share in %
+	SparseRuns, ChangeMinSparse              int // %
+	IncidentModels, DropDays                 int
+	FDRSeries, FDRLevel                      int // level in %
+
 	Evaluation EvaluationFacts
 	Example    Example
 }
@@ -59,6 +72,7 @@ type Facts struct {
 type Example struct {
 	WallTPS, EndToEndTPS float64 // 640 tokens, first text after 1.5 s, end after 9.5 s
 	CrossoverTokens      float64 // of 0.4 s and 20 tokens/s against 2.0 s and 80 tokens/s
+	PerfectLow           float64 // %, the least that 28 successes of 28 are compatible with
 
 	// Mean TTFT 500 → 550 ms, tokens 301 → 421, TTLT 6,500 → 9,790 ms.
 	ChangeMS, StartMS, VolumeMS, SpeedMS float64
@@ -116,6 +130,28 @@ func newFacts(in Inputs) Facts {
 		SlowDay:              whole(rollup.SlowDay),
 		HourOfWeekDays:       rollup.HourOfWeekDays,
 
+		BufferProbeTokens:  bench.BufferProbeTokens,
+		BufferProbes:       stats.BufferProbes,
+		BufferMinProbes:    leastProbes(),
+		BufferAlpha:        stats.BufferAlpha,
+		BufferAlphaPercent: whole(stats.BufferAlpha),
+		HeldShare:          whole(stats.HeldShare),
+		MinHeldExtraMS:     stats.MinHeldExtraMs,
+		BufferSlowestH:     int(bench.BufferProbeSlowest / time.Hour),
+
+		IntervalP50:     leastForInterval(0.50),
+		IntervalP90:     leastForInterval(0.90),
+		IntervalP95:     leastForInterval(0.95),
+		FaultShare:      whole(rollup.FaultShare),
+		FaultProviders:  rollup.FaultProviders,
+		FaultSpanMin:    int(rollup.FaultSpan / time.Minute),
+		SparseRuns:      rollup.SparseRuns,
+		ChangeMinSparse: whole(stats.MinSparseShift),
+		IncidentModels:  rollup.IncidentModels,
+		DropDays:        rollup.DropDays,
+		FDRSeries:       rollup.FDRSeries,
+		FDRLevel:        whole(rollup.FDRLevel),
+
 		Evaluation: evaluationFacts(bench.DefaultEvaluation()),
 		Example:    workedExample(),
 	}
@@ -125,6 +161,21 @@ func newFacts(in Inputs) Facts {
 func leastRuns(q float64) int {
 	n, _ := stats.MinPrint(q)
 	return n
+}
+
+// leastForInterval returns the least n at which a quantile has an interval.
+func leastForInterval(q float64) int {
+	n, _ := stats.MinInterval(q, 0.95)
+	return n
+}
+
+// leastProbes returns the least number of comparisons that can mark a stream.
+func leastProbes() int {
+	var held []stats.LengthContrast
+	for stats.JudgeBuffering(held).Verdict != stats.BufferBuffered {
+		held = append(held, stats.LengthContrast{LongFirst: 6000, LongEnd: 6000, ShortFirst: 600, ShortEnd: 600})
+	}
+	return len(held)
 }
 
 // wideBoardRows returns the most rows that are ranked by 95 % intervals.
@@ -149,6 +200,8 @@ func workedExample() Example {
 	x.EndToEndTPS, _ = answer.EndToEndTPS()
 	x.CrossoverTokens, _ = stats.Crossover(
 		stats.Speed{TTFTSeconds: 0.4, TokensPerSecond: 20}, stats.Speed{TTFTSeconds: 2.0, TokensPerSecond: 80})
+	perfect, _ := stats.Wilson(28, 28, stats.Z95)
+	x.PerfectLow = perfect.Lo * 100
 	before, _ := stats.NewPace([]stats.Answer{{TTFTMs: 500, TTLTMs: 6500, Tokens: 301}})
 	after, _ := stats.NewPace([]stats.Answer{{TTFTMs: 550, TTLTMs: 9790, Tokens: 421}})
 	change := stats.Decompose(before, after)

@@ -29,6 +29,7 @@ func TestFacts(t *testing.T) {
 		{"640 tokens in 8 s", f.Example.WallTPS, 80},
 		{"640 tokens in 9.5 s", f.Example.EndToEndTPS, 640 / 9.5},
 		{"0.4 + (n-1)/20 = 2 + (n-1)/80", f.Example.CrossoverTokens, 1 + 1.6/(1./20-1./80)},
+		{"28 of 28: n/(n + z^2)", f.Example.PerfectLow, 100 * 28 / (28 + 1.959963984540054*1.959963984540054)},
 		{"change", f.Example.ChangeMS, 3290},
 		{"start", f.Example.StartMS, 50},
 		{"volume: 120 gaps at 21 ms", f.Example.VolumeMS, 2520},
@@ -47,7 +48,8 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%s: got %v; want %v", tt.name, tt.got, tt.want)
 		}
 	}
-	if f.WideBoardRows != 20 || f.RawDays != 60 || f.MinP50 != 5 || f.HybridMaxChunkRate != 20 {
+	if f.WideBoardRows != 20 || f.RawDays != 60 || f.MinP50 != 5 || f.HybridMaxChunkRate != 20 ||
+		f.BufferMinProbes != 7 || f.BufferProbes != 14 || f.IntervalP50 != 6 || f.IntervalP90 != 36 || f.IntervalP95 != 72 || f.FDRSeries != 300 {
 		t.Errorf("constants are %+v", f)
 	}
 }
