@@ -227,6 +227,7 @@ type apiDetail struct {
 	PriceOut    *float64                    `json:"usd_per_million_output_tokens"`
 	EverySec    float64                     `json:"every_s"` // 0: no longer measured
 	Buffered    bool                        `json:"buffered"`
+	Buffering   apiBuffering                `json:"buffering"`
 	Windows     map[rollup.Window]apiWindow `json:"windows"`
 	Events      []apiEvent                  `json:"events"`
 }
@@ -261,7 +262,7 @@ type apiWindow struct {
 func (e *edition) apiDetail(p *endpoint) apiDetail {
 	x := apiDetail{
 		apiHead: e.apiHead("pair"), apiPair: pairOf(p), Title: p.model.label(), OpenWeights: p.model.OpenWeights, SizeClass: p.model.SizeClass,
-		PriceIn: p.model.PriceIn, PriceOut: p.model.PriceOut, EverySec: p.model.Every.Seconds(), Buffered: p.track.Buffered(),
+		PriceIn: p.model.PriceIn, PriceOut: p.model.PriceOut, EverySec: p.model.Every.Seconds(), Buffered: p.track.Buffered(), Buffering: apiBufferingOf(p.track.Buffering),
 		Windows: map[rollup.Window]apiWindow{}, Events: []apiEvent{},
 	}
 	for _, w := range rollup.Windows() {

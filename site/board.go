@@ -89,6 +89,7 @@ type Option struct{ Value, Text string }
 type BoardRow struct {
 	Class          string // lead, step, thin
 	Rank           Number
+	Rule           string // ends of the interval that ranks go by, "57.1 62.3", for a filter to count anew; empty without a rank
 	Href           string
 	Name, Provider string // Provider may be empty
 	Why            string // why it has no rank, empty if it has or if no row has one
@@ -99,6 +100,7 @@ type BoardRow struct {
 
 	First, Second Cell
 	Success       Number
+	SuccessRange  string // its 95 % interval: no rate of success stands alone
 	Strip, Trend  template.HTML
 	Price         Number
 	Runs          Number
@@ -346,8 +348,8 @@ func (e *edition) boardRow(p Page, b *boardIndex, of *endpoint, w rollup.Window)
 	row := BoardRow{
 		Href: p.Root + of.windowPath(w), Name: of.name, Provider: of.provider.name,
 		ProviderKey: slug(of.provider.Name), Open: of.model.OpenWeights,
-		Success: shareNumber(r.Summary.Reliability.SuccessRate),
-		Strip:   stripOf(of.strip), Trend: trendOf(of.strip),
+		Success: shareNumber(r.Summary.Reliability.SuccessRate), SuccessRange: shareInterval(r.Summary.Reliability.SuccessRate),
+		Strip: stripOf(of.strip), Trend: trendOf(of.strip),
 		Price: priceNumber(of.model.PriceOut),
 		Age:   missing(rollup.NoRuns), Rank: Number{Text: absent},
 	}
@@ -362,6 +364,7 @@ func (e *edition) boardRow(p Page, b *boardIndex, of *endpoint, w rollup.Window)
 	switch {
 	case r.Ranked:
 		row.Rank = Number{Text: rankRange(r), Sort: strconv.Itoa(i + 1)}
+		row.Rule = fmt.Sprintf("%.6g %.6g", r.Rule.Lo, r.Rule.Hi)
 		if r.Best == 1 {
 			row.Class = "lead"
 		} else if r.Best == i+1 {

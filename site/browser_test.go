@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/streamgauge/streamgauge/internal/browser"
+	"github.com/streamgauge/streamgauge/rollup/stats"
 )
 
 // look opens a tab on a built site, served below a path.
@@ -44,6 +46,32 @@ func TestBoardInBrowser(t *testing.T) {
 	}
 	if got := browser.Value[string](b, "document.querySelector('[data-status]').textContent"); !strings.HasPrefix(got, "2 of 14") {
 		t.Errorf("status is %q; want 2 of 14", got)
+	}
+	// Ranks are counted anew among the two, by the intervals that the cells bear.
+	const shownRanks = `[...document.querySelectorAll('table.board tbody tr')].filter(r => !r.hidden && r.querySelector('.rank')?.dataset.i)
+		.map(r => r.querySelector('.rank').dataset.i + ' ' + r.querySelector('.rank').textContent)`
+	ranks := browser.Value[[]string](b, shownRanks)
+	var rows []stats.Row
+	for _, text := range ranks {
+		f := strings.Fields(text)
+		lo, errLo := strconv.ParseFloat(f[0], 64)
+		hi, errHi := strconv.ParseFloat(f[1], 64)
+		if errLo != nil || errHi != nil {
+			t.Fatalf("interval of a rank: %q", text)
+		}
+		rows = append(rows, stats.Row{Name: text, Score: lo, Interval: stats.Interval{Lo: lo, Hi: hi}, Eligible: true})
+	}
+	if len(rows) != 2 {
+		t.Errorf("%d ranked rows are shown; want 2", len(rows))
+	}
+	for _, s := range stats.Rank(rows, stats.HigherIsBetter) {
+		want := strconv.Itoa(s.Best)
+		if s.Worst != s.Best {
+			want += "–" + strconv.Itoa(s.Worst)
+		}
+		if got := strings.Fields(s.Name)[2]; got != want {
+			t.Errorf("rank of %q among those shown is %s; want %s", s.Name, got, want)
+		}
 	}
 	// The address alone brings the same view.
 	b.Do(chromedp.Reload())

@@ -49,7 +49,9 @@ func (e *edition) embedPage(p *endpoint) EmbedPage {
 	facts := e.bigNumbers(p, listWindow)
 	success := p.summary[listWindow].Reliability.SuccessRate
 	page.Facts = []Fact{facts[0], facts[1], {Name: "success", Number: shareNumber(success), Unit: "%"}}
-	if !success.OK() {
+	if success.OK() {
+		page.Facts[2].Sub = "95 % interval " + shareInterval(success)
+	} else {
 		page.Facts[2].Unit = ""
 	}
 	for i := range page.Facts {

@@ -27,6 +27,8 @@ type PairPage struct {
 	Tied      []Link
 	TiedMore  string // "three others"
 	Unranked  string // why it has no rank
+	Buffered  string // how its stream is known to be held back, may be empty
+	Rivalry   *Rivalry
 	Note      string
 	Badges    []Badge
 
@@ -159,6 +161,10 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 	fillReliability(&page, p, s)
 	page.Delivery = deliveryTable(s.Delivery)
 	fillHybrid(&page, s)
+	page.Rivalry = e.rivalry(page.Root, p)
+	if page.Buffered = p.bufferingText(); page.Buffered != "" {
+		page.HybridWhy = "no rate is given, as the stream is buffered"
+	}
 	for i := range p.events {
 		page.Events = append(page.Events, e.eventItem(&p.events[i], page.Root))
 	}
@@ -172,6 +178,8 @@ func (e *edition) pairHeading(p *endpoint, w rollup.Window) string {
 	l := e.level(p, w, rollup.DecodeTPS)
 	name := p.title()
 	switch {
+	case p.track.Buffered() && s.OK > 0:
+		return fmt.Sprintf("%s holds its answers back until they are made.", name)
 	case !math.IsNaN(l.value):
 		return fmt.Sprintf("%s writes about %s tokens a second.", name, rate(l.value))
 	case s.Runs == 0:
@@ -251,7 +259,7 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 		badges = append(badges, Badge{"aging", true})
 	}
 	if p.track.Buffered() {
-		badges = append(badges, Badge{"buffered stream", true})
+		badges = append(badges, Badge{"buffered: no rate", true})
 	}
 	if p.series.Nonce {
 		badges = append(badges, Badge{"with a nonce", false})

@@ -14,7 +14,7 @@ import (
 // numbersTable lists every metric of a window with its percentiles.
 func numbersTable(s *rollup.Summary) Table {
 	t := Table{
-		Caption: "Successful runs; times also counting timeouts as longer than everything else",
+		Caption: "Successful runs; and counting timeouts, as slower than everything else",
 		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
 	}
 	row := func(name string, d rollup.Distribution, q rollup.Quantiles, n int) {
@@ -41,7 +41,7 @@ func numbersTable(s *rollup.Summary) Table {
 		if d.N > 0 {
 			row(name, d, d.Quantiles, d.N)
 		}
-		if d.Timeouts > 0 && d.Metric.Better() == stats.LowerIsBetter {
+		if d.Timeouts > 0 && (d.N > 0 || d.Metric.Better() == stats.LowerIsBetter) {
 			row(name+", counting timeouts", d, d.WithTimeouts, d.N+d.Timeouts)
 		}
 	}

@@ -22,7 +22,7 @@ func because(why bench.Reason) string {
 	case bench.NoTokenCount:
 		return "the provider gives no token count"
 	case bench.Buffered:
-		return "delivered all at once"
+		return "buffered: no rate"
 	case bench.HeadBurst:
 		return "over half of it came at once"
 	case bench.TooFewTokens:

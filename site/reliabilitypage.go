@@ -365,11 +365,7 @@ func (e *edition) reliabilityCells() ([]byte, error) {
 		s := p.summary[reliabilityWindow]
 		row := []string{cell(p.series.Provider), cell(p.series.Model), cell(p.series.Vantage), strconv.FormatBool(p.series.Nonce), strconv.Itoa(s.Runs)}
 		for _, x := range []rollup.Share{s.Reliability.Availability, s.Reliability.SuccessRate, s.Reliability.Throttle} {
-			lo, hi := "", ""
-			if x.OK() {
-				lo, hi = plain(x.Interval.Lo), plain(x.Interval.Hi)
-			}
-			row = append(row, shareCell(x), lo, hi)
+			row = append(row, shareCells(x)...)
 		}
 		thought := 0
 		for _, n := range e.thoughts(p, s.Span) {

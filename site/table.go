@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strconv"
 
 	"github.com/streamgauge/streamgauge/rollup"
@@ -39,7 +40,7 @@ func (e *edition) boardCells(w rollup.Window, m rollup.Metric) ([]byte, error) {
 	for _, metric := range []string{string(m), string(companion(m))} {
 		t.header = append(t.header, metric, metric+"_statistic", metric+"_lo", metric+"_hi", metric+"_confidence", metric+"_p10", metric+"_p90", metric+"_n")
 	}
-	t.header = append(t.header, "success_rate", "availability", "runs", "last_success", "usd_per_million_output_tokens")
+	t.header = append(t.header, "success_rate", "success_rate_lo", "success_rate_hi", "availability", "availability_lo", "availability_hi", "runs", "last_success", "usd_per_million_output_tokens")
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		best, worst := "", ""
@@ -54,8 +55,8 @@ func (e *edition) boardCells(w rollup.Window, m rollup.Metric) ([]byte, error) {
 		if !r.Summary.LastSuccess.IsZero() {
 			last = iso(r.Summary.LastSuccess)
 		}
-		row = append(row, shareCell(r.Summary.Reliability.SuccessRate), shareCell(r.Summary.Reliability.Availability),
-			strconv.Itoa(r.Summary.Runs), last, dollars(e.bySeries[s].model.PriceOut))
+		row = append(row, slices.Concat(shareCells(r.Summary.Reliability.SuccessRate), shareCells(r.Summary.Reliability.Availability))...)
+		row = append(row, strconv.Itoa(r.Summary.Runs), last, dollars(e.bySeries[s].model.PriceOut))
 		t.add(row...)
 	}
 	return t.encode()
@@ -80,11 +81,12 @@ func (l level) statistic() string {
 	return "score"
 }
 
-func shareCell(s rollup.Share) string {
+// shareCells are a proportion and the ends of its interval.
+func shareCells(s rollup.Share) []string {
 	if !s.OK() {
-		return ""
+		return []string{"", "", ""}
 	}
-	return plain(s.Value)
+	return []string{plain(s.Value), plain(s.Interval.Lo), plain(s.Interval.Hi)}
 }
 
 func dollars(usd *float64) string {

@@ -1,7 +1,8 @@
 // Sorting and filtering of table.board, on top of a page that is complete
 // without it. Rows are ordered by their data-v attributes and shown or hidden;
-// no number is computed or formatted here. What differs from the page as served
-// is kept in the URL: ?q=…&sort=…&dir=…&provider=…
+// of those shown, ranks are counted anew by the intervals in data-i, and no other
+// number is computed or formatted here. What differs from the page as served is
+// kept in the URL: ?q=…&sort=…&dir=…&provider=…
 (() => {
   const form = document.querySelector('form[data-board]')
   const table = document.querySelector('table.board')
@@ -16,6 +17,23 @@
   const up = key => heads.find(h => h.dataset.sort == key)?.dataset.dir != 'down'
   const words = new Map(rows.map(r => [r, (r.dataset.q || r.querySelector('.name').textContent).toLowerCase()]))
   const standard = new Map(fields.map(e => [e, e.type == 'checkbox' ? '' : e.value]))
+  // The rule of package stats: Rank. An interval wholly on the better side beats.
+  const rising = heads.find(h => h.dataset.sort == 'm1')?.dataset.dir == 'down'
+  const ranked = rows.filter(r => r.querySelector('.rank')?.dataset.i).map(row => {
+    const cell = row.querySelector('.rank')
+    const [lo, hi] = cell.dataset.i.split(' ').map(Number)
+    const text = cell.querySelector('a') || cell
+    return { row, text, served: text.textContent, lo: rising ? lo : -hi, hi: rising ? hi : -lo }
+  })
+  const rank = all => {
+    const shown = ranked.filter(r => !r.row.hidden)
+    for (const r of shown) {
+      const best = 1 + shown.filter(o => o.lo > r.hi).length
+      const worst = shown.length - shown.filter(o => r.lo > o.hi).length
+      r.row.classList.toggle('lead', best == 1)
+      r.text.textContent = all ? r.served : best == worst ? best : best + '–' + worst
+    }
+  }
   let now = { ...first }
   let menu
 
@@ -49,6 +67,8 @@
       r.hidden = !ok
       n += ok
     }
+    rank(n == rows.length)
+    if (n < rows.length) table.classList.add('resorted')
     for (const r of tail) r.hidden = n < rows.length
     if (status) status.textContent = n < rows.length ? `${n} of ${rows.length} ${status.dataset.status}` : ''
   }
