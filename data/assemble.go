@@ -325,8 +325,8 @@ func (a *assembly) copyRaw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, rest, _ := strings.Cut(rowColumns, "reply_id, ")
-	query := `INSERT INTO main.raw_samples(` + rowColumns + `)
+	_, rest, _ := strings.Cut(keptColumns, "reply_id, ")
+	query := `INSERT INTO main.raw_samples(` + keptColumns + `)
 		SELECT (s.id & ~4095) | m.new AS id, e.new, f.new, r.new, ` + rest + `
 		FROM src.raw_samples s
 		JOIN temp.map m ON m.kind = 'series' AND m.old = s.series_id
@@ -387,7 +387,7 @@ func (a *assembly) copyRollups(ctx context.Context) error {
 		jsonFrom = a.months[n-1].end().Add(-jsonBuckets)
 	}
 	copyBuckets := func(width time.Duration, from, to time.Time) error {
-		table, columns := bucketTable(width)
+		table, columns := keptBucketTable(width)
 		rest := strings.TrimPrefix(columns, "id, ")
 		_, err := a.ExecContext(ctx, `INSERT INTO main.`+table+`(`+columns+`)
 			SELECT (b.id & ~4095) | m.new, `+rest+` FROM src.`+table+` b JOIN temp.map m ON m.kind = 'series' AND m.old = b.series_id

@@ -39,7 +39,7 @@ var fixtures = map[string]string{
 SQLite files, written by the scheduled job. Do not edit them by hand, and do not merge this branch into another.
 
 - ` + "`raw/DAY.sqlite`" + `: every sample of one UTC day, kept for 60 days
-- ` + "`rollups/MONTH.sqlite`" + `: hourly and daily buckets, kept for ever
+- ` + "`rollups/DAY.sqlite`" + `: hourly and daily buckets of the half month from that day, kept for ever
 - ` + "`catalog.sqlite`" + `: the names behind the numbers
 
 Any SQLite from 3.37 opens them; the tables are described in the table ` + "`dictionary`" + `.

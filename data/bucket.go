@@ -15,12 +15,22 @@ import (
 	"github.com/streamgauge/streamgauge/rollup/stats"
 )
 
+// The columns of the two tables: those that are read, and those that are kept,
+// of which the others follow.
 const (
 	hourlyColumns = `id, samples, ok, noisy, errors,
 	decode_n, decode_avg, decode_min, decode_max, decode_p50, decode_p95,
 	hybrid_n, hybrid_avg, hybrid_min, hybrid_max, hybrid_p50, hybrid_p95,
 	ttft_n, ttft_avg, ttft_min, ttft_max, ttft_p50, ttft_p95`
-	dailyColumns = hourlyColumns + `, decode_hist, ttft_hist`
+	dailyColumns = hourlyColumns + histColumns
+
+	keptHourlyColumns = `id, samples, ok, noisy, errors,
+	decode_n, decode_avg, kept_decode_min, kept_decode_max, kept_decode_p50, kept_decode_p95,
+	hybrid_n, kept_hybrid_avg, kept_hybrid_min, kept_hybrid_max, kept_hybrid_p50, kept_hybrid_p95,
+	ttft_n, ttft_avg, kept_ttft_min, kept_ttft_max, kept_ttft_p50, kept_ttft_p95`
+	keptDailyColumns = keptHourlyColumns + histColumns
+
+	histColumns = `, decode_hist, ttft_hist`
 
 	rateUnit = 0.01 // tokens/s, of the rates in a bucket's row
 	ttftUnit = 1    // ms
@@ -39,12 +49,21 @@ type spreadRow struct {
 	n, avg, min, max, p50, p95 sql.NullInt64
 }
 
-// bucketTable returns the table and columns for buckets of a width.
+// bucketTable returns the table for buckets of a width, and the columns to read.
 func bucketTable(width time.Duration) (table, columns string) {
 	if width == rollup.Day {
 		return "raw_daily", dailyColumns
 	}
 	return "raw_hourly", hourlyColumns
+}
+
+// keptBucketTable returns the table for buckets of a width, and the columns to
+// write.
+func keptBucketTable(width time.Duration) (table, columns string) {
+	if width == rollup.Day {
+		return "raw_daily", keptDailyColumns
+	}
+	return "raw_hourly", keptHourlyColumns
 }
 
 // bucketID returns the id of a bucket. Both widths begin at multiples of Unix time.
@@ -61,6 +80,7 @@ func firstBucketID(t time.Time, width time.Duration) int64 {
 	return bucketID(up, width, 0)
 }
 
+// values returns the values of the columns that are read.
 func (r *bucketRow) values(width time.Duration) []any {
 	values := []any{r.id, r.samples, r.ok, r.noisy, r.errors}
 	for _, s := range []spreadRow{r.decode, r.hybrid, r.ttft} {
@@ -70,6 +90,25 @@ func (r *bucketRow) values(width time.Duration) []any {
 		values = append(values, blob(r.decodeHist), blob(r.ttftHist))
 	}
 	return values
+}
+
+// kept returns the values of the columns that are kept: of the hybrid rule what
+// it is more than the decode rate.
+func (r *bucketRow) kept(width time.Duration) []any {
+	k, d, h := *r, &r.decode, &r.hybrid
+	k.decode, k.ttft = d.aroundAverage(), r.ttft.aroundAverage()
+	k.hybrid = spreadRow{
+		h.n, less(h.avg, d.avg.Int64), less(h.min, d.min.Int64), less(h.max, d.max.Int64),
+		less(h.p50, d.p50.Int64), less(h.p95, d.p95.Int64),
+	}
+	return k.values(width)
+}
+
+// aroundAverage returns a spread with what its parts are more than its average,
+// or for the 95th percentile, than its maximum.
+func (s *spreadRow) aroundAverage() spreadRow {
+	avg := s.avg.Int64
+	return spreadRow{s.n, s.avg, less(s.min, avg), less(s.max, avg), less(s.p50, avg), less(s.p95, s.max.Int64)}
 }
 
 // blob returns the bytes of a histogram; NULL for an empty one.
@@ -289,7 +328,7 @@ func (t *tx) closeDay(ctx context.Context, start time.Time, only map[int64]bool)
 // upsert writes buckets. Rows that are there and equal are not touched, so that
 // a file whose content stays keeps its bytes.
 func (t *tx) upsert(ctx context.Context, schema string, width time.Duration, buckets []bucketOf) error {
-	table, columns := bucketTable(width)
+	table, columns := keptBucketTable(width)
 	set := strings.TrimPrefix(columns, "id, ")
 	excluded := "excluded." + strings.ReplaceAll(strings.Join(strings.Fields(set), " "), ", ", ", excluded.")
 	write, err := t.PrepareContext(ctx, fmt.Sprintf(
@@ -304,7 +343,7 @@ func (t *tx) upsert(ctx context.Context, schema string, width time.Duration, buc
 		if err != nil {
 			return err
 		}
-		if _, err := write.ExecContext(ctx, r.values(width)...); err != nil {
+		if _, err := write.ExecContext(ctx, r.kept(width)...); err != nil {
 			return fileError(t.store.path(rollupFile(b.bucket.Start)), err)
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Store) Check(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("check: %w", err)
 	}
 	c := &checker{store: s, tables: tables, state: st, catalog: catalog, daily: map[int64]int64{}, seen: map[time.Time]bool{}}
-	// Months before days, as a day is held against its month.
+	// Half months before days, as a day is held against its half month.
 	slices.SortStableFunc(files, func(a, b fileName) int {
 		return map[bool]int{true: 1}[a.kind == kindRaw] - map[bool]int{true: 1}[b.kind == kindRaw]
 	})
@@ -114,7 +114,7 @@ type checker struct {
 	tables   map[string]string // the statements that make them
 	findings []Finding
 	daily    map[int64]int64    // samples by daily bucket id
-	seen     map[time.Time]bool // months that have a file
+	seen     map[time.Time]bool // half months that have a file
 }
 
 func (c *checker) find(name fileName, rule, format string, args ...any) *Finding {
@@ -269,7 +269,7 @@ func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 		return err
 	}
 	if !c.seen[rollupFile(name.start).start] {
-		c.find(name, "counts", "the day is closed, but its month has no file")
+		c.find(name, "counts", "the day is closed, but its half month has no file")
 		return nil
 	}
 	rows, err := db.QueryContext(ctx, `SELECT series_id, count(*) FROM raw_samples JOIN series USING(series_id) WHERE NOT short GROUP BY 1`)
@@ -299,7 +299,7 @@ func (c *checker) raw(ctx context.Context, name fileName, db *sql.DB) error {
 	return nil
 }
 
-// buckets judges the buckets of one width in a month.
+// buckets judges the buckets of one width in a half month.
 func (c *checker) buckets(ctx context.Context, name fileName, db *sql.DB, width time.Duration) error {
 	table, _ := bucketTable(width)
 	errs := []error{

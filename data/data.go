@@ -3,7 +3,7 @@
 //
 //		DIR/catalog.sqlite             ids of series and conditions, watermarks
 //		DIR/raw/2026-01-31.sqlite      the samples of one UTC day
-//		DIR/rollups/2026-01.sqlite     the hourly and daily buckets of one month
+//		DIR/rollups/2026-01-16.sqlite  the hourly and daily buckets of half a month
 //		DIR/traces/, DIR/quarantine/   beside the record: see [Store.PutTrace], [Reason]
 //
 //	  - [Journal] takes each sample as soon as it is measured, one JSON line
@@ -18,15 +18,15 @@
 //	  - [Store.Assemble] makes the one file that is offered for download.
 //
 // Note: git servers keep a full copy of a file that is rewritten again and
-// again. That is why a run writes today's small file only, a month's file once
+// again. That is why a run writes today's small file only, a half month's once
 // a day, and the catalog when a series is new or a day closes.
 //
 // # Writing
 //
 // All writes go through one connection whose main database is the catalog; the
-// day and month files concerned are attached to it. SQLite commits rollback
+// day and half-month files concerned are attached to it. SQLite commits rollback
 // journals of several files atomically through a super-journal, provided that
-// the main database is a file, so a transaction over a day, its month and the
+// the main database is a file, so a transaction over a day, its half month and the
 // catalog happens wholly or not at all, whatever kills the process. The
 // catalog's write lock, taken by BEGIN IMMEDIATE, makes writers take turns,
 // across processes too. A super-journal names files by absolute path: after a

@@ -73,7 +73,7 @@ func Dictionary() []Column {
 }
 
 // fillDictionary fills the table that explains every column. The catalog and
-// the download have it; days and months are spared its bytes.
+// the download have it; the other files are spared its bytes.
 func fillDictionary(ctx context.Context, db *sql.DB) error {
 	for _, c := range Dictionary() {
 		if _, err := db.ExecContext(ctx, `INSERT INTO dictionary VALUES(?, ?, ?, ?, ?)`, c.Relation, c.Name, c.Unit, c.Meaning, c.Source); err != nil {

@@ -22,9 +22,9 @@ import (
 // What SQLite's header says of a file of ours.
 const (
 	ApplicationID = 0x53474147 // "SGAG"
-	SchemaVersion = 1
+	SchemaVersion = 2
 
-	pageSize = 4096
+	pageSize = 8192
 )
 
 //go:embed schema.sql
@@ -130,7 +130,7 @@ const (
 )
 
 // A fileName names a file of the record: its kind, and the beginning of its day
-// or month.
+// half month.
 type fileName struct {
 	kind  kind
 	start time.Time
@@ -139,29 +139,36 @@ type fileName struct {
 // rawFile returns the name of the file of the day that t lies in.
 func rawFile(t time.Time) fileName { return fileName{kindRaw, midnight(t)} }
 
-// rollupFile returns the name of the file of the month that t lies in.
+// rollupFile returns the name of the file of the half month that t lies in: one
+// begins with the first day of a month, the other with its sixteenth.
 func rollupFile(t time.Time) fileName {
 	t = t.UTC()
-	return fileName{kindRollup, time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)}
+	first := 1
+	if t.Day() >= secondHalf {
+		first = secondHalf
+	}
+	return fileName{kindRollup, time.Date(t.Year(), t.Month(), first, 0, 0, 0, 0, time.UTC)}
 }
 
-// period returns the day, the month, or "" for the catalog.
+const secondHalf = 16 // the day of a month with which its second half begins
+
+// period returns the first day, or "" for the catalog.
 func (n fileName) period() string {
-	switch n.kind {
-	case kindRaw:
-		return n.start.Format(time.DateOnly)
-	case kindRollup:
-		return n.start.Format("2006-01")
+	if n.kind == kindCatalog || n.kind == kindDownload {
+		return ""
 	}
-	return ""
+	return n.start.Format(time.DateOnly)
 }
 
-// end returns the end of the day or month.
+// end returns the end of the day or half month.
 func (n fileName) end() time.Time {
-	if n.kind == kindRaw {
+	switch {
+	case n.kind == kindRaw:
 		return n.start.Add(day)
+	case n.start.Day() < secondHalf:
+		return n.start.AddDate(0, 0, secondHalf-1)
 	}
-	return n.start.AddDate(0, 1, 0)
+	return time.Date(n.start.Year(), n.start.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // relative returns the path below the record's directory, with slashes.
@@ -187,7 +194,7 @@ func (s *Store) relative(path string) string {
 	return path
 }
 
-// survey lists the record's files: the catalog first, then days and months in
+// survey lists the record's files: the catalog first, then days and half months in
 // order. Anything else in their folders is refused.
 func (s *Store) survey() ([]fileName, error) {
 	var files []fileName
@@ -198,9 +205,9 @@ func (s *Store) survey() ([]fileName, error) {
 		return nil, fileError(s.path(catalog), err)
 	}
 	for _, folder := range []struct {
-		name, layout string
-		kind         kind
-	}{{"raw", time.DateOnly, kindRaw}, {"rollups", "2006-01", kindRollup}} {
+		name string
+		kind kind
+	}{{"raw", kindRaw}, {"rollups", kindRollup}} {
 		entries, err := os.ReadDir(filepath.Join(s.dir, folder.name)) // in order of name, which is that of time
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fileError(filepath.Join(s.dir, folder.name), err)
@@ -214,8 +221,9 @@ func (s *Store) survey() ([]fileName, error) {
 				continue
 			}
 			period, found := strings.CutSuffix(e.Name(), ".sqlite")
-			start, err := time.Parse(folder.layout, period)
-			if !found || err != nil || e.IsDir() {
+			start, err := time.Parse(time.DateOnly, period)
+			strange := folder.kind == kindRollup && rollupFile(start).start != start
+			if !found || err != nil || strange || e.IsDir() {
 				return nil, &FileError{Path: path, Problem: ErrForeign}
 			}
 			files = append(files, fileName{folder.kind, start})
@@ -295,8 +303,10 @@ func identify(ctx context.Context, db *sql.DB, path string, name fileName) error
 		return refuse(ErrForeign, "application_id is %#x, want %#x", application, ApplicationID)
 	case version > SchemaVersion:
 		return refuse(ErrNewer, "schema version %d, this program knows %d", version, SchemaVersion)
-	case version != SchemaVersion:
+	case version <= 0:
 		return refuse(ErrForeign, "schema version %d, want %d", version, SchemaVersion)
+	case version < SchemaVersion:
+		return refuse(ErrLayout, "schema version %d, want %d", version, SchemaVersion)
 	case journal != "delete":
 		return refuse(ErrWAL, "journal mode %s", journal)
 	case page != pageSize:

@@ -62,7 +62,7 @@ func (r *Report) aside(reason Reason, n int) {
 
 const (
 	ingestBatch   = 20_000 // samples of a journal in memory at once
-	daysPerUpdate = 4      // days in one transaction: with their months, fewer than maxAttached files
+	daysPerUpdate = 4      // days in one transaction: with their half months, fewer than maxAttached files
 	maxFirstLines = 20
 )
 
@@ -306,7 +306,7 @@ func (t *tx) ingestDay(ctx context.Context, d dayIntake, result *intakeResult) e
 	if err != nil {
 		return err
 	}
-	insert, err := t.PrepareContext(ctx, `INSERT INTO `+schema+`.raw_samples(`+rowColumns+`) VALUES(`+placeholders(rowColumns)+`) ON CONFLICT(id) DO NOTHING`)
+	insert, err := t.PrepareContext(ctx, `INSERT INTO `+schema+`.raw_samples(`+keptColumns+`) VALUES(`+placeholders(keptColumns)+`) ON CONFLICT(id) DO NOTHING`)
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (t *tx) ingestDay(ctx context.Context, d dayIntake, result *intakeResult) e
 		if r.failure, err = t.failureID(ctx, schema, &names, failureOf(s)); err != nil {
 			return err
 		}
-		done, err := insert.ExecContext(ctx, r.fields()...)
+		done, err := insert.ExecContext(ctx, r.kept()...)
 		if err != nil {
 			return fileError(t.store.path(rawFile(d.day)), err)
 		}
@@ -394,7 +394,7 @@ func (t *tx) settle(ctx context.Context, schema string, n *names, s *bench.Sampl
 	if bytes.Compare(keptJSON, cameJSON) < 0 {
 		return s, false, nil
 	}
-	_, err = t.ExecContext(ctx, `REPLACE INTO `+schema+`.raw_samples(`+rowColumns+`) VALUES(`+placeholders(rowColumns)+`)`, r.fields()...)
+	_, err = t.ExecContext(ctx, `REPLACE INTO `+schema+`.raw_samples(`+keptColumns+`) VALUES(`+placeholders(keptColumns)+`)`, r.kept()...)
 	return &kept, true, err
 }
 

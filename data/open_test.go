@@ -118,6 +118,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a Git LFS pointer", dayFile, replace("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), ErrForeign},
 		{"another program's database", dayFile, overwrite(68, number(0x47504b47)), ErrForeign},
 		{"a later schema", dayFile, overwrite(60, number(SchemaVersion+1)), ErrNewer},
+		{"an earlier schema", dayFile, overwrite(60, number(SchemaVersion-1)), ErrLayout},
 		{"no schema version", dayFile, overwrite(60, number(0)), ErrForeign},
 		{"write-ahead log", dayFile, execute(`PRAGMA journal_mode = WAL`), ErrWAL},
 		{"write-ahead log beside it", dayFile + "-wal", replace("x"), ErrWAL},
@@ -151,7 +152,8 @@ func TestOpenRefuses(t *testing.T) {
 			replace(string(content))(t, path)
 		}, ErrForeign},
 		{"unknown file in a folder", "raw/backup.sqlite", replace("x"), ErrForeign},
-		{"folder under its name", "rollups/2026-05.sqlite", func(t *testing.T, path string) {
+		{"month that begins with no half", "rollups/2026-03-02.sqlite", replace("x"), ErrForeign},
+		{"folder under its name", "rollups/2026-05-01.sqlite", func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -268,12 +270,12 @@ func TestCheckFinds(t *testing.T) {
 		{"sample lost", "raw/2026-03-31.sqlite", `DELETE FROM raw_samples WHERE id & 4095 = 1`, "counts"},
 		{"more first characters than characters", "raw/2026-03-31.sqlite", `UPDATE raw_samples SET first_chars = chars + 1`, "counts"},
 		{"failure without a name", "raw/2026-03-31.sqlite", `DELETE FROM failures`, "foreign_keys"},
-		{"series renamed", "rollups/2026-03.sqlite", `UPDATE series SET model = 'other' WHERE series_id = 1`, "names"},
-		{"median above p95", "rollups/2026-03.sqlite", `UPDATE raw_daily SET decode_n = 2, decode_min = 1, decode_max = 9, decode_p50 = 8, decode_p95 = 7`, "order"},
-		{"success above all", "rollups/2026-03.sqlite", `UPDATE raw_daily SET ok = samples + 1`, "counts"},
-		{"hours do not add up", "rollups/2026-03.sqlite", `DELETE FROM raw_hourly`, "counts"},
-		{"day without its bucket", "rollups/2026-03.sqlite", `DELETE FROM raw_daily; DELETE FROM raw_hourly`, "counts"},
-		{"histogram of nothing", "rollups/2026-03.sqlite", `UPDATE raw_daily SET ttft_hist = NULL`, "histogram"},
+		{"series renamed", "rollups/2026-03-16.sqlite", `UPDATE series SET model = 'other' WHERE series_id = 1`, "names"},
+		{"median above p95", "rollups/2026-03-16.sqlite", `UPDATE raw_daily SET decode_n = 2, kept_decode_min = -2, kept_decode_max = 2, kept_decode_p50 = 1, kept_decode_p95 = -3`, "order"},
+		{"success above all", "rollups/2026-03-16.sqlite", `UPDATE raw_daily SET ok = samples + 1`, "counts"},
+		{"hours do not add up", "rollups/2026-03-16.sqlite", `DELETE FROM raw_hourly`, "counts"},
+		{"day without its bucket", "rollups/2026-03-16.sqlite", `DELETE FROM raw_daily; DELETE FROM raw_hourly`, "counts"},
+		{"histogram of nothing", "rollups/2026-03-16.sqlite", `UPDATE raw_daily SET ttft_hist = NULL`, "histogram"},
 		{"index damaged", "raw/2026-03-31.sqlite", `PRAGMA writable_schema = ON;
 			UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'envs') WHERE name = 'replies'`, "quick_check"},
 	}
@@ -308,7 +310,7 @@ func TestCheckFinds(t *testing.T) {
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	dir := small(t)
-	db, err := sql.Open("sqlite3", filepath.Join(dir, "rollups", "2026-03.sqlite"))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "rollups", "2026-03-16.sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,5 +514,32 @@ func TestOpenRefusesOtherLayouts(t *testing.T) {
 		if !errors.As(err, &file) || !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), column) {
 			t.Errorf("%s: %v, want a word of %s", change, err, column)
 		}
+	}
+}
+
+// TestRollupFiles walks through four years: every day lies in exactly one file,
+// whose name says its first day, and the files follow one another.
+func TestRollupFiles(t *testing.T) {
+	t.Parallel()
+	var last fileName
+	files := 0
+	for d := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC); d.Year() < 2028; d = d.Add(day) {
+		f := rollupFile(d.Add(23 * time.Hour))
+		if d.Before(f.start) || !d.Before(f.end()) || f.period() != f.start.Format(time.DateOnly) {
+			t.Errorf("%v lies in %s, which ends at %v", d, f.relative(), f.end())
+		}
+		if f == last {
+			continue
+		}
+		if files++; files > 1 && !last.end().Equal(f.start) {
+			t.Errorf("%s ends at %v, %s begins then", last.relative(), last.end(), f.relative())
+		}
+		if n := f.start.Day(); n != 1 && n != 16 {
+			t.Errorf("%s begins with day %d", f.relative(), n)
+		}
+		last = f
+	}
+	if files != 4*24 {
+		t.Errorf("%d files in four years, want 96", files)
 	}
 }

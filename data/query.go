@@ -313,7 +313,7 @@ func farFuture() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) 
 type File struct {
 	Path   string `json:"path"`   // below the record's directory, with slashes
 	Kind   string `json:"kind"`   // catalog, raw or rollup
-	Period string `json:"period"` // the day or month it is of; "" for the catalog
+	Period string `json:"period"` // the first day it is of; "" for the catalog
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows"` // samples, or buckets
 }

@@ -127,7 +127,7 @@ func TestPruneNeedsProof(t *testing.T) {
 	if _, err := s.Rollup(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
-	month := filepath.Join(s.Dir(), "rollups", "2026-03.sqlite")
+	month := filepath.Join(s.Dir(), "rollups", "2026-03-16.sqlite")
 	exec := func(statement string) {
 		t.Helper()
 		db, err := s.open(t.Context(), rollupFile(t0))
@@ -241,13 +241,13 @@ func TestShrunk(t *testing.T) {
 	file := func(kind kind, period string, rows int64) File {
 		return File{Path: string(kind) + "/" + period, Kind: string(kind), Period: period, Rows: rows}
 	}
-	before := Inventory{Files: []File{file(kindRaw, "2026-03-30", 5), file(kindRaw, "2026-03-31", 5), file(kindRollup, "2026-03", 8), file(kindRollup, "2026-02", 9)}}
-	after := Inventory{Floor: t0.Add(day), Files: []File{file(kindRollup, "2026-03", 7)}}
+	before := Inventory{Files: []File{file(kindRaw, "2026-03-30", 5), file(kindRaw, "2026-03-31", 5), file(kindRollup, "2026-03-16", 8), file(kindRollup, "2026-02-01", 9)}}
+	after := Inventory{Floor: t0.Add(day), Files: []File{file(kindRollup, "2026-03-16", 7)}}
 	var got []string
 	for _, f := range Shrunk(before, after) {
 		got = append(got, f.String())
 	}
-	want := []string{"raw/2026-03-31: shrunk: it is gone", "rollup/2026-03: shrunk: 7 rows, it had 8", "rollup/2026-02: shrunk: it is gone"}
+	want := []string{"raw/2026-03-31: shrunk: it is gone", "rollup/2026-03-16: shrunk: 7 rows, it had 8", "rollup/2026-02-01: shrunk: it is gone"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("shrunk (-want +got):\n%s", diff)
 	}

@@ -51,7 +51,7 @@ type row struct {
 	delayMax, retryAfter                   sql.NullInt64
 }
 
-// fields returns pointers to the columns in order, to read and to write.
+// fields returns pointers to the columns in order, to read them.
 func (r *row) fields() []any {
 	return []any{
 		&r.id, &r.env, &r.failure, &r.reply, &r.flags, &r.late, &r.dns, &r.connect, &r.tls, &r.setupRest, &r.ttfb,
@@ -78,8 +78,13 @@ func firstID(t time.Time) int64 {
 
 func known(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
 
-// knownIf returns n, or NULL.
-func knownIf(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
+// knownIf returns n, or NULL, whose number is 0, so that rows can be compared.
+func knownIf(ok bool, n int64) sql.NullInt64 {
+	if !ok {
+		return sql.NullInt64{}
+	}
+	return known(n)
+}
 
 // round returns d in units, halves away from zero.
 func round(d, unit time.Duration) int64 { return int64(d.Round(unit) / unit) }

@@ -1,18 +1,18 @@
--- The schema of every file of the record (catalog, day and month files) and of
+-- The schema of every file of the record (catalog, day and half-month files) and of
 -- the download. Tables that a file does not need stay empty, and each file
 -- opens by itself in any SQLite since 3.37.
 --
--- Raw tables hold integers only and nothing that can be derived: they are
+-- Raw tables keep integers only and nothing that can be derived: they are
 -- committed to git again and again. NULL is "did not happen" or "not known".
 -- The views at the end give names, plain units and every metric. What each
 -- column means is in the table dictionary.
 --
 -- *_us100 is in tenths of a millisecond, *_ms in milliseconds.
 
-PRAGMA page_size = 4096;
+PRAGMA page_size = 8192;
 PRAGMA auto_vacuum = NONE;
 PRAGMA application_id = 1397178695; -- "SGAG"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 BEGIN; -- the program commits, after the first rows
 
@@ -82,102 +82,159 @@ CREATE TABLE failures(
 -- none, and takes no byte for it.
 -- An instant is counted from the one before it: first byte, first reasoning,
 -- first text. The differences are smaller, and so are their integers.
+--
+-- What takes room is chosen for the differences that git keeps and sends. A
+-- kept_ column is what the virtual column of its name is more than can be told
+-- from the others, so nothing is lost: the slot from the minute of the start,
+-- the handshakes from the round trip, gaps from the span, words from characters.
+-- The constants in them move the usual value to where one byte, or two, holds
+-- it, away from 0 and 1, which SQLite keeps in another way: the heads of two
+-- ordinary rows are then the same bytes, and git copies them. Three small waits
+-- share a column, and have one of their own where they do not fit. What is the
+-- same in nearly all rows comes first, what varies in length last.
 CREATE TABLE raw_samples(
-  id               INTEGER PRIMARY KEY,
+  id                    INTEGER PRIMARY KEY,
+  env_id                INTEGER NOT NULL REFERENCES envs,
+  failure_id            INTEGER REFERENCES failures,
+  reply_id              INTEGER,
+  flags                 INTEGER NOT NULL,
+  kept_late             INTEGER,
+  retry_after_s         INTEGER,
+  first_tokens          INTEGER,
+  visible_tokens        INTEGER,
+  stalls                INTEGER NOT NULL,
+  stall_us100           INTEGER NOT NULL,
+  kept_setup_rest       INTEGER,
+  kept_delay_max        INTEGER,
+  cached_tokens         INTEGER,
+  input_tokens          INTEGER,
+  output_tokens         INTEGER,
+  kept_chunks           INTEGER NOT NULL,
+  kept_wait             INTEGER NOT NULL,
+  connect_ms            INTEGER,
+  kept_tls              INTEGER,
+  burstiness_pct        INTEGER,
+  first_chars           INTEGER NOT NULL,
+  kept_words            INTEGER NOT NULL,
+  kept_chars            INTEGER NOT NULL,
+  kept_tail             INTEGER,
+  kept_icl_p50          INTEGER,
+  icl_max_us100         INTEGER,
+  kept_ttfb             INTEGER,
+  kept_merged_chunks    INTEGER NOT NULL,
+  kept_icl_p95          INTEGER,
+  kept_ttft_rest        INTEGER,
+  kept_span             INTEGER,
+  kept_ttfr_rest        INTEGER,
+  kept_reasoning_chunks INTEGER,
+  kept_reasoning_tokens INTEGER,
   series_id        INTEGER AS (id & 4095) VIRTUAL,
-  env_id           INTEGER NOT NULL REFERENCES envs,
-  failure_id       INTEGER REFERENCES failures,
-  reply_id         INTEGER,
-  flags            INTEGER NOT NULL,
-  late_s           INTEGER,
-  dns_ms           INTEGER,
-  connect_ms       INTEGER,
-  tls_ms           INTEGER,
-  setup_rest_ms    INTEGER,
-  ttfb_ms          INTEGER,
-  ttfr_rest_ms     INTEGER,
-  ttft_rest_ms     INTEGER,
-  span_us100       INTEGER,
-  tail_us100       INTEGER,
-  chunks           INTEGER NOT NULL,
-  merged_chunks    INTEGER NOT NULL,
-  reasoning_chunks INTEGER NOT NULL,
-  chars            INTEGER NOT NULL,
-  words            INTEGER NOT NULL,
-  first_chars      INTEGER NOT NULL,
-  first_tokens     INTEGER,
-  icl_p50_us100    INTEGER,
-  icl_p95_us100    INTEGER,
-  icl_max_us100    INTEGER,
-  stalls           INTEGER NOT NULL,
-  stall_us100      INTEGER NOT NULL,
-  burstiness_pct   INTEGER,
-  input_tokens     INTEGER,
-  cached_tokens    INTEGER,
-  output_tokens    INTEGER,
-  reasoning_tokens INTEGER,
-  visible_tokens   INTEGER,
-  delay_max_ms     INTEGER,
-  retry_after_s    INTEGER) STRICT;
+  late_s           INTEGER AS (kept_late + ((id >> 12) % 600000 + 500) / 1000) VIRTUAL,
+  dns_ms           INTEGER AS (nullif(kept_wait + 128 >> 5, 0) - 1) VIRTUAL,
+  tls_ms           INTEGER AS (kept_tls + 64 + coalesce(connect_ms, 0)) VIRTUAL,
+  setup_rest_ms    INTEGER AS (coalesce(nullif(kept_wait + 128 >> 2 & 7, 0) - 2, kept_setup_rest)) VIRTUAL,
+  ttfb_ms          INTEGER AS (kept_ttfb - 128) VIRTUAL,
+  ttfr_rest_ms     INTEGER AS (kept_ttfr_rest + 128) VIRTUAL,
+  ttft_rest_ms     INTEGER AS (kept_ttft_rest + 128) VIRTUAL,
+  span_us100       INTEGER AS (kept_span + 32768) VIRTUAL,
+  tail_us100       INTEGER AS (kept_tail + 128) VIRTUAL,
+  reasoning_chunks INTEGER AS (coalesce(kept_reasoning_chunks + 64, 0)) VIRTUAL,
+  reasoning_tokens INTEGER AS (kept_reasoning_tokens - 64 + coalesce(kept_reasoning_chunks + 64, 0)) VIRTUAL,
+  chunks           INTEGER AS (kept_chunks - 100 + coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0), 0)) VIRTUAL,
+  merged_chunks    INTEGER AS (kept_merged_chunks + 64) VIRTUAL,
+  chars            INTEGER AS (kept_chars + 64 + coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0), 0) * 9 / 2) VIRTUAL,
+  words            INTEGER AS (kept_words - 64 + chars / 6) VIRTUAL,
+  icl_p50_us100    INTEGER AS (kept_icl_p50 - 64 + coalesce(span_us100 / (chunks - 1), 0)) VIRTUAL,
+  icl_p95_us100    INTEGER AS (kept_icl_p95 - 64 + coalesce(span_us100 / (chunks - 1), 0) * 2) VIRTUAL,
+  delay_max_ms     INTEGER AS (coalesce(nullif(kept_wait + 128 & 3, 0) - 1, kept_delay_max)) VIRTUAL) STRICT;
 
 -- id = unix_hour << 12 | series_id, and unix_day << 12 | series_id. Rates are
 -- in hundredths of a token per second. A spread of one value has only its
 -- average, one without values has n = 0, and n NULL stands for ok - noisy.
+-- Again less is kept than is read: of the hybrid rule what it is more than the
+-- decode rate, of the others what they are more than their average, of the 95th
+-- percentile what it is more than the maximum.
 CREATE TABLE raw_hourly(
-  id         INTEGER PRIMARY KEY,
+  id              INTEGER PRIMARY KEY,
+  samples         INTEGER NOT NULL,
+  ok              INTEGER NOT NULL,
+  noisy           INTEGER NOT NULL,
+  errors          TEXT,
+  decode_n        INTEGER,
+  decode_avg      INTEGER,
+  kept_decode_min INTEGER,
+  kept_decode_max INTEGER,
+  kept_decode_p50 INTEGER,
+  kept_decode_p95 INTEGER,
+  hybrid_n        INTEGER,
+  kept_hybrid_avg INTEGER,
+  kept_hybrid_min INTEGER,
+  kept_hybrid_max INTEGER,
+  kept_hybrid_p50 INTEGER,
+  kept_hybrid_p95 INTEGER,
+  ttft_n          INTEGER,
+  ttft_avg        INTEGER,
+  kept_ttft_min   INTEGER,
+  kept_ttft_max   INTEGER,
+  kept_ttft_p50   INTEGER,
+  kept_ttft_p95   INTEGER,
   series_id  INTEGER AS (id & 4095) VIRTUAL,
-  samples    INTEGER NOT NULL,
-  ok         INTEGER NOT NULL,
-  noisy      INTEGER NOT NULL,
-  errors     TEXT,
-  decode_n   INTEGER,
-  decode_avg INTEGER,
-  decode_min INTEGER,
-  decode_max INTEGER,
-  decode_p50 INTEGER,
-  decode_p95 INTEGER,
-  hybrid_n   INTEGER,
-  hybrid_avg INTEGER,
-  hybrid_min INTEGER,
-  hybrid_max INTEGER,
-  hybrid_p50 INTEGER,
-  hybrid_p95 INTEGER,
-  ttft_n     INTEGER,
-  ttft_avg   INTEGER,
-  ttft_min   INTEGER,
-  ttft_max   INTEGER,
-  ttft_p50   INTEGER,
-  ttft_p95   INTEGER) STRICT;
+  decode_min INTEGER AS (kept_decode_min + decode_avg) VIRTUAL,
+  decode_max INTEGER AS (kept_decode_max + decode_avg) VIRTUAL,
+  decode_p50 INTEGER AS (kept_decode_p50 + decode_avg) VIRTUAL,
+  decode_p95 INTEGER AS (kept_decode_p95 + decode_max) VIRTUAL,
+  hybrid_avg INTEGER AS (kept_hybrid_avg + coalesce(decode_avg, 0)) VIRTUAL,
+  hybrid_min INTEGER AS (kept_hybrid_min + coalesce(decode_min, 0)) VIRTUAL,
+  hybrid_max INTEGER AS (kept_hybrid_max + coalesce(decode_max, 0)) VIRTUAL,
+  hybrid_p50 INTEGER AS (kept_hybrid_p50 + coalesce(decode_p50, 0)) VIRTUAL,
+  hybrid_p95 INTEGER AS (kept_hybrid_p95 + coalesce(decode_p95, 0)) VIRTUAL,
+  ttft_min   INTEGER AS (kept_ttft_min + ttft_avg) VIRTUAL,
+  ttft_max   INTEGER AS (kept_ttft_max + ttft_avg) VIRTUAL,
+  ttft_p50   INTEGER AS (kept_ttft_p50 + ttft_avg) VIRTUAL,
+  ttft_p95   INTEGER AS (kept_ttft_p95 + ttft_max) VIRTUAL) STRICT;
 
 CREATE TABLE raw_daily(
-  id          INTEGER PRIMARY KEY,
-  series_id   INTEGER AS (id & 4095) VIRTUAL,
-  samples     INTEGER NOT NULL,
-  ok          INTEGER NOT NULL,
-  noisy       INTEGER NOT NULL,
-  errors      TEXT,
-  decode_n    INTEGER,
-  decode_avg  INTEGER,
-  decode_min  INTEGER,
-  decode_max  INTEGER,
-  decode_p50  INTEGER,
-  decode_p95  INTEGER,
-  hybrid_n    INTEGER,
-  hybrid_avg  INTEGER,
-  hybrid_min  INTEGER,
-  hybrid_max  INTEGER,
-  hybrid_p50  INTEGER,
-  hybrid_p95  INTEGER,
-  ttft_n      INTEGER,
-  ttft_avg    INTEGER,
-  ttft_min    INTEGER,
-  ttft_max    INTEGER,
-  ttft_p50    INTEGER,
-  ttft_p95    INTEGER,
-  decode_hist BLOB,
-  ttft_hist   BLOB,
-  decode_buckets TEXT, -- the same histograms as JSON, in the download only
-  ttft_buckets   TEXT) STRICT;
+  id              INTEGER PRIMARY KEY,
+  samples         INTEGER NOT NULL,
+  ok              INTEGER NOT NULL,
+  noisy           INTEGER NOT NULL,
+  errors          TEXT,
+  decode_n        INTEGER,
+  decode_avg      INTEGER,
+  kept_decode_min INTEGER,
+  kept_decode_max INTEGER,
+  kept_decode_p50 INTEGER,
+  kept_decode_p95 INTEGER,
+  hybrid_n        INTEGER,
+  kept_hybrid_avg INTEGER,
+  kept_hybrid_min INTEGER,
+  kept_hybrid_max INTEGER,
+  kept_hybrid_p50 INTEGER,
+  kept_hybrid_p95 INTEGER,
+  ttft_n          INTEGER,
+  ttft_avg        INTEGER,
+  kept_ttft_min   INTEGER,
+  kept_ttft_max   INTEGER,
+  kept_ttft_p50   INTEGER,
+  kept_ttft_p95   INTEGER,
+  decode_hist     BLOB,
+  ttft_hist       BLOB,
+  decode_buckets  TEXT, -- the same histograms as JSON, in the download only
+  ttft_buckets    TEXT,
+  series_id  INTEGER AS (id & 4095) VIRTUAL,
+  decode_min INTEGER AS (kept_decode_min + decode_avg) VIRTUAL,
+  decode_max INTEGER AS (kept_decode_max + decode_avg) VIRTUAL,
+  decode_p50 INTEGER AS (kept_decode_p50 + decode_avg) VIRTUAL,
+  decode_p95 INTEGER AS (kept_decode_p95 + decode_max) VIRTUAL,
+  hybrid_avg INTEGER AS (kept_hybrid_avg + coalesce(decode_avg, 0)) VIRTUAL,
+  hybrid_min INTEGER AS (kept_hybrid_min + coalesce(decode_min, 0)) VIRTUAL,
+  hybrid_max INTEGER AS (kept_hybrid_max + coalesce(decode_max, 0)) VIRTUAL,
+  hybrid_p50 INTEGER AS (kept_hybrid_p50 + coalesce(decode_p50, 0)) VIRTUAL,
+  hybrid_p95 INTEGER AS (kept_hybrid_p95 + coalesce(decode_p95, 0)) VIRTUAL,
+  ttft_min   INTEGER AS (kept_ttft_min + ttft_avg) VIRTUAL,
+  ttft_max   INTEGER AS (kept_ttft_max + ttft_avg) VIRTUAL,
+  ttft_p50   INTEGER AS (kept_ttft_p50 + ttft_avg) VIRTUAL,
+  ttft_p95   INTEGER AS (kept_ttft_p95 + ttft_max) VIRTUAL) STRICT;
 
 -- The limits in this view are those of package bench: 8 chunks and 50 ms a gap
 -- for the hybrid rule, 100 ms and 16 tokens for the decode rate, 2 tokens a
