@@ -434,3 +434,23 @@ func weather(r *rand.Rand, n int) string {
 	}
 	return text.String()
 }
+
+// TestIncidentsByChance measures how often independent failures open an incident
+// by the default policy: the guide tells these rates, which hold within a fifth.
+func TestIncidentsByChance(t *testing.T) {
+	for _, tt := range []struct {
+		fails float64 // share of runs
+		n     int     // runs
+		apart float64 // runs between two incidents
+	}{{0.05, 200_000, 1300}, {0.02, 1_000_000, 25000}} {
+		policy := DefaultPolicy()
+		r := rand.New(rand.NewPCG(2, 9))
+		runs := make([]glimpse, tt.n)
+		for i := range runs {
+			runs[i] = glimpse{at: today.Add(time.Duration(i) * 10 * time.Minute), bad: i > 0 && r.Float64() < tt.fails, kind: wire.KindServer}
+		}
+		w := newWatcher(&History{Series: alder, Every: 10 * time.Minute}, &policy)
+		w.follow(runs, runs[tt.n-1].at)
+		near(t, fmt.Sprintf("runs between incidents where %g fail", tt.fails), float64(tt.n)/float64(len(w.found)), tt.apart, 0.2)
+	}
+}

@@ -39,8 +39,7 @@ func (e *edition) changeFiles() ([]file, error) {
 	return []file{e.html("changes/index.html", "changes", func() (any, error) {
 		p := ChangesPage{Facts: e.facts}
 		p.Page = e.page("changes/", "changes/", "Changes", "Lasting changes of speed, drops of availability and changes of method, with date, size and evidence.")
-		incidents := e.incidents(nil)
-		for _, in := range incidents[:min(len(incidents), maxIncidents)] {
+		for _, in := range e.newsworthy() {
 			p.Incidents = append(p.Incidents, e.incidentItem(in, p.Root))
 		}
 		for i := range e.events[:min(len(e.events), maxEvents)] {

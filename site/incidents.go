@@ -12,8 +12,9 @@ import (
 	"github.com/streamgauge/streamgauge/rollup"
 )
 
-// maxIncidents is how many incidents the page of changes shows.
-const maxIncidents = 50
+// maxIncidents is how many incidents the page of changes shows, if no more are
+// open.
+const maxIncidents = 15
 
 // An IncidentItem is one incident in a list.
 type IncidentItem struct {
@@ -40,6 +41,21 @@ func (e *edition) incidents(choose func(*rollup.Incident) bool) []*rollup.Incide
 		return cmp.Or(b.Opened.Compare(a.Opened), strings.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// newsworthy returns the incidents that the page of changes shows: those that are
+// open, and the newest of the others.
+func (e *edition) newsworthy() []*rollup.Incident {
+	list := e.incidents(nil)
+	slices.SortStableFunc(list, func(a, b *rollup.Incident) int {
+		rank := map[bool]int{false: 1}
+		return cmp.Compare(rank[a.Open()], rank[b.Open()])
+	})
+	open := 0
+	for open < len(list) && list[open].Open() {
+		open++
+	}
+	return list[:min(len(list), max(open, maxIncidents))]
 }
 
 // concerns reports whether an incident is of an endpoint, alone or among others.

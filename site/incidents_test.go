@@ -40,11 +40,11 @@ func TestIncidentsArePublished(t *testing.T) {
 	dir := build(t, in)
 	page := fileOf(t, dir, "changes/index.html")
 	order := []int{}
-	for _, want := range []string{`id="i-00000000000000dd"`, `id="i-00000000000000cc"`, `id="i-00000000000000bb"`, `id="i-00000000000000aa"`} {
+	for _, want := range []string{`id="i-00000000000000dd"`, `id="i-00000000000000bb"`, `id="i-00000000000000cc"`, `id="i-00000000000000aa"`} {
 		order = append(order, strings.Index(page, want))
 	}
 	if order[0] < 0 || !slices.IsSorted(order) {
-		t.Errorf("incidents are at %v; want them newest first", order)
+		t.Errorf("incidents are at %v; want the open ones first, and each newest first", order)
 	}
 	for _, want := range []string{
 		"6 of 8 runs failed (server 5, timeout 1)", "a run succeeded again at", `was down <span class="badge">over</span>`,
