@@ -373,6 +373,61 @@ func execute(t *testing.T, file, statement string) {
 	}
 }
 
+// TestReadOnlyFolders lets commands at folders that they may not write to, or
+// skips if nothing can stop the user.
+func TestReadOnlyFolders(t *testing.T) {
+	t.Parallel()
+	lab := newFaultLab(t)
+	dir := t.TempDir()
+	record, out := filepath.Join(dir, "record"), filepath.Join(dir, "out")
+	copyFolder(t, lab.ripe, record)
+	if err := os.Mkdir(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Backward(paths) { // a folder after what is in it
+		info, err := os.Stat(path)
+		if err == nil {
+			err = os.Chmod(path, info.Mode().Perm()&^0o222)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Chmod(path, info.Mode().Perm()|0o700) })
+	}
+	if f, err := os.Create(filepath.Join(dir, "probe")); err == nil {
+		f.Close()
+		t.Skip("permissions do not bind this user")
+	}
+	before := filesIn(t, dir)
+	for _, args := range [][]string{
+		{"ingest", "--data", record, lab.late},
+		{"rollup", "--data", record},
+		{"merge", lab.away, "--out", record},
+		{"merge", lab.away, "--out", filepath.Join(dir, "new")},
+		{"export", "--data", record, "--out", out},
+		{"export", "--data", record, "--out", out, "--format", "parquet"},
+	} {
+		_, _, err := runWith(t, args...)
+		if exitCode(err, &bytes.Buffer{}) != exitFailed || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, data.ErrReadOnly) {
+			t.Errorf("%v: %v; want that it cannot be written", args, err)
+		}
+	}
+	if after := filesIn(t, dir); !maps.Equal(before, after) {
+		t.Errorf("files changed: %v", slices.Sorted(maps.Keys(after)))
+	}
+	if _, _, err := runWith(t, "verify", "--data", record); err != nil {
+		t.Errorf("verify only reads: %v", err)
+	}
+}
+
 // TestLockedRecord lets commands at a record that another process writes to.
 func TestLockedRecord(t *testing.T) {
 	t.Parallel()
