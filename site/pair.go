@@ -247,7 +247,7 @@ func badgesOf(p *endpoint, s *rollup.Summary, r *rollup.Row) []Badge {
 	if s.Provisional {
 		badges = append(badges, Badge{"measured since today", true})
 	}
-	if s.OK > 0 && r.N < stats.MinRankRuns {
+	if s.OK > 0 && r.N < stats.MinRankRuns && !p.track.Buffered() {
 		badges = append(badges, Badge{fmt.Sprintf("n %d: thin", r.N), true})
 	}
 	switch s.Freshness {

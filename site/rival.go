@@ -9,8 +9,8 @@ import (
 // A Rivalry says in words which of two endpoints is done first, by the length of
 // the answer.
 type Rivalry struct {
-	Against string // what the other one is: "the fastest other endpoint of this model"
-	Rival   Link
+	Against string // what the other one is: "the first on the board"
+	Href    string // of its page
 	Text    string
 }
 
@@ -55,5 +55,5 @@ func (e *edition) rivalry(root string, p *endpoint) *Rivalry {
 	if text == "" {
 		return nil
 	}
-	return &Rivalry{Against: what, Rival: Link{rival.title(), root + rival.path}, Text: text}
+	return &Rivalry{Against: what, Href: root + rival.path, Text: text}
 }
