@@ -79,8 +79,27 @@ func renderProse(content fs.FS, name string, facts any, link func(name string) (
 	if err := markdown.Renderer().Render(&html, []byte(filled.String()), parsed); err != nil {
 		return Prose{}, fmt.Errorf("render %s: %w", file, err)
 	}
-	prose.Body = template.HTML(html.String())
+	prose.Body = template.HTML(scrollable(html.String()))
 	return prose, nil
+}
+
+// scrollable puts each table into a box that scrolls where the screen is narrow,
+// and that the keyboard can reach. No text of a content file can look like a
+// table's tag: goldmark drops raw HTML and escapes code. An empty corner heads
+// nothing, so it becomes a cell.
+func scrollable(html string) string {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, ok := strings.Cut(html, "<table>")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		table, rest, _ := strings.Cut(after, "</table>")
+		table = strings.ReplaceAll(table, `<th scope="col"></th>`, "<td></td>")
+		fmt.Fprintf(&b, `<div class="scroll" tabindex="0" role="group" aria-label="Table %d"><table>%s</table></div>`, n, table)
+		html = rest
+	}
 }
 
 // cutFrontMatter splits a content file. The body keeps the front matter's

@@ -150,3 +150,19 @@ func TestArrivalCurve(t *testing.T) {
 		t.Errorf("stalls are %+v; want one of 810 ms", stalls)
 	}
 }
+
+// TestScrollable wraps tables, and nothing else.
+func TestScrollable(t *testing.T) {
+	const box = `<div class="scroll" tabindex="0" role="group" aria-label="Table `
+	for in, want := range map[string]string{
+		"<p>no table</p>":                     "<p>no table</p>",
+		"<table>a</table>":                    box + `1"><table>a</table></div>`,
+		"x<table>a</table>y<table>b</table>z": "x" + box + `1"><table>a</table></div>y` + box + `2"><table>b</table></div>z`,
+		`<table><th scope="col"></th><th scope="col">b</th></table>`: box + `1"><table><td></td><th scope="col">b</th></table></div>`,
+		"<p><code>&lt;table&gt;</code></p>":                          "<p><code>&lt;table&gt;</code></p>",
+	} {
+		if got := scrollable(in); got != want {
+			t.Errorf("scrollable(%q) = %q; want %q", in, got, want)
+		}
+	}
+}
