@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -92,4 +93,21 @@ func FuzzLeak(f *testing.F) {
 		}
 		KeyShape([]byte(before + after))
 	})
+}
+
+// BenchmarkLeak looks through a megabyte of a page for twenty secrets.
+func BenchmarkLeak(b *testing.B) {
+	var secrets []string
+	for i := range 20 {
+		secrets = append(secrets, fmt.Sprintf("canary-%d-0aB1cD2eF3gH4iJ5kL6mN7oP8qR9", i))
+	}
+	r := NewRedactor(secrets...)
+	row := `<tr><th scope="row"><a href="../pair/acme/model-7/">model-7</a></th><td class="num">61.4</td><td>ask for a desk, 2026-03-14</td></tr>` + "\n"
+	page := []byte(strings.Repeat(row, 1<<20/len(row)))
+	b.SetBytes(int64(len(page)))
+	for b.Loop() {
+		if leak := r.Leak(page); leak != "" {
+			b.Fatal(leak)
+		}
+	}
 }
