@@ -14,7 +14,7 @@ import (
 func TestEvaluatePage(t *testing.T) {
 	in := inputs(t, past{"northwind", "aspen", "smooth-60", time.Hour, 9}, past{"estuary", "birch", "limited-1-in-4", time.Hour, 9}, past{"estuary", "gone", "fails-auth", time.Hour, 9})
 	page := string(readFile(t, build(t, in), "evaluate/index.html"))
-	for _, want := range []string{"32 requests", "52,000 tokens of prompt", "6,112 of answers", "200, 1,000, 3,000 and 8,000", "streamgauge evaluate --url https://api.example/v1 --model", "of-throttled", "No answer has a pace"} {
+	for _, want := range []string{"32 requests", "52,000 tokens of prompt", "6,112 of answers", "200, 1,000, 3,000 and 8,000", "streamgauge evaluate --url https://api.example/v1 --model", "of-throttled", "Without a pace"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

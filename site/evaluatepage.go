@@ -12,13 +12,18 @@ import (
 // record says of each already.
 type EvaluatePage struct {
 	Page
-	Facts   Facts
-	Window  string
-	Command string // to evaluate an endpoint of the reader's own
-	Rows    []EvaluateRow
-	Hours   *Table // refusals by UTC hour, nil if there are none
-	Refused string // what is said in place of it
+	Facts    Facts
+	Window   string
+	Command  string // to evaluate an endpoint of the reader's own
+	Rows     []EvaluateRow
+	Without  []Link // endpoints that were measured and have no pace
+	Commands []NamedCommand
+	Hours    *Table // refusals by UTC hour, nil if there are none
+	Refused  string // what is said in place of it
 }
+
+// A NamedCommand is a command with the endpoint that it evaluates.
+type NamedCommand struct{ Text, Command string }
 
 // An EvaluateRow is what the record says of one endpoint.
 type EvaluateRow struct {
@@ -30,7 +35,6 @@ type EvaluateRow struct {
 	Seen     string   // lengths of answer that it rests on
 	Query    string   // link to the days that it is made of
 	Throttle Number   // %
-	Repeat   string   // the command, may be empty
 }
 
 // evaluateLengths are the lengths of answer that the page works out.
@@ -60,23 +64,23 @@ func (e *edition) evaluatePage() EvaluatePage {
 		row := EvaluateRow{
 			Link: Link{of.title(), p.Root + of.path}, Throttle: shareNumber(throttle), Words: evaluateWords(fit, s),
 			Start: estimate(fit.Start, latency), PerToken: estimate(fit.PerToken, func(v float64) string { return significant(v, 3) }),
-			Query: e.link(p.Root, e.lengthQuery(of, listWindow)), Repeat: evaluateCommand(of.model.Repeat),
+			Query: e.link(p.Root, e.lengthQuery(of, listWindow)),
 		}
-		for _, n := range evaluateLengths() {
-			if !fit.OK() {
-				row.Times = append(row.Times, missing(fit.Start.Why))
-				continue
-			}
-			ms, _ := fit.TTLTMS(n)
-			row.Times = append(row.Times, number(latency(ms), ms))
+		if text := evaluateCommand(of.model.Repeat); text != "" {
+			p.Commands = append(p.Commands, NamedCommand{of.title(), text})
 		}
 		if fit.OK() {
-			row.Seen = count(fit.Least)
-			if fit.Most != fit.Least {
+			for _, n := range evaluateLengths() {
+				ms, _ := fit.TTLTMS(n)
+				row.Times = append(row.Times, number(latency(ms), ms))
+			}
+			if row.Seen = count(fit.Least); fit.Most != fit.Least {
 				row.Seen += "–" + count(fit.Most)
 			}
+			p.Rows = append(p.Rows, row)
+		} else {
+			p.Without = append(p.Without, row.Link)
 		}
-		p.Rows = append(p.Rows, row)
 		if s.Reliability.Counts.RateLimit > 0 {
 			cells := []string{of.title()}
 			for _, h := range of.track.RefusedByHour(span) {
@@ -92,7 +96,7 @@ func (e *edition) evaluatePage() EvaluatePage {
 	}
 	if len(hours.Rows) > 0 {
 		p.Hours = hours
-	} else if len(p.Rows) > 0 {
+	} else if len(p.Rows)+len(p.Without) > 0 {
 		p.Refused = "No request of the last " + p.Window + " was refused for the rate."
 	}
 	return p
@@ -101,7 +105,7 @@ func (e *edition) evaluatePage() EvaluatePage {
 // evaluateWords puts what the record says of an endpoint in words.
 func evaluateWords(f rollup.LengthFit, s *rollup.Summary) string {
 	if !f.OK() {
-		return "No answer has a pace: " + because(f.Start.Why) + "."
+		return ""
 	}
 	ms, i := f.TTLTMS(500)
 	text := fmt.Sprintf("An answer of 500 tokens is done after %s", latency(ms))

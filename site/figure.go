@@ -33,9 +33,9 @@ type Table struct {
 	Query   string     // link to the query that all of it comes from, may be empty
 }
 
-// Door returns where the number in a cell leads, "" if nowhere.
+// Door returns where the number in a cell leads, "" if nowhere or if it is none.
 func (t Table) Door(row, cell int) string {
-	if row < len(t.Doors) && cell < len(t.Doors[row]) {
+	if row < len(t.Doors) && cell < len(t.Doors[row]) && t.Head[cell].Numeric {
 		return t.Doors[row][cell]
 	}
 	return ""

@@ -45,6 +45,7 @@ type Config struct {
 	Repository  string        // URL of the source; this program's own if empty
 	Owner       string        // who runs it
 	Funding     string        // who pays, in a sentence
+	Sponsorship string        // what a sponsor may and may not, in a sentence or two
 	DataLicence string        // "CC BY 4.0" if empty
 	RankBy      rollup.Metric // which ranking comes first; the decode rate if empty
 	NoIndex     bool          // ask search engines to stay away

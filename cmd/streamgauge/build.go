@@ -64,6 +64,7 @@ type siteConfig struct {
 	Repository  string `yaml:"repository"`
 	Owner       string `yaml:"owner"`
 	Funding     string `yaml:"funding"`
+	Sponsorship string `yaml:"sponsorship"`
 	DataLicence string `yaml:"data_licence"`
 	RankBy      string `yaml:"rank_by"`
 	NoIndex     bool   `yaml:"noindex"`
@@ -94,7 +95,7 @@ func loadConfig(file string) (site.Config, error) {
 		return site.Config{}, err
 	}
 	config := site.Config{
-		Name: c.Name, BaseURL: c.BaseURL, Repository: cmp.Or(c.Repository, projectURL), Owner: c.Owner, Funding: c.Funding,
+		Name: c.Name, BaseURL: c.BaseURL, Repository: cmp.Or(c.Repository, projectURL), Owner: c.Owner, Funding: c.Funding, Sponsorship: c.Sponsorship,
 		DataLicence: c.DataLicence, RankBy: rollup.Metric(c.RankBy), NoIndex: c.NoIndex,
 	}
 	err = c.Look.into(&config, filepath.Dir(file))
