@@ -70,7 +70,7 @@ func (e *edition) sitemap() ([]byte, error) {
 	}
 	set.Space = "http://www.sitemaps.org/schemas/sitemap/0.9"
 	paths := []string{"", "provider/", "changes/", datasetPath, queryPath, "guides/"}
-	paths = append(paths, comparePath, racePath, reliabilityPath, pricePath, estimatePath, statusPath)
+	paths = append(paths, comparePath, racePath, reliabilityPath, pricePath, estimatePath, evaluatePath, statusPath)
 	names, err := proseNames(e.in.Content)
 	if err != nil {
 		return nil, err
