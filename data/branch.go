@@ -73,6 +73,10 @@ type Branch struct {
 	// compares nothing and takes the record as it is.
 	Instance string
 
+	// Joins lets work make fewer summaries of as many samples, as
+	// [Store.Rename] does where a day was measured under both names.
+	Joins bool
+
 	// Env is all that git sees of the environment.
 	Env []string
 	// Token returns the token for a remote of https, which is asked for before
@@ -268,11 +272,31 @@ func (b *Branch) change(ctx context.Context, store *Store, work func(context.Con
 		return "", err
 	}
 	b.step(StepJudge)
-	if err := judge(ctx, store, &before); err != nil {
+	if p.Inventory, err = store.Inventory(ctx); err != nil {
 		return "", err
 	}
-	p.Inventory, err = store.Inventory(ctx)
-	return message, err
+	if b.Joins {
+		before.Files = joined(before.Files, p.Inventory.Files)
+	}
+	return message, judge(ctx, store, &before)
+}
+
+// joined returns files without the summaries that were joined meanwhile: months
+// that are still there are not asked for more rows than they have.
+func joined(before, after []File) []File {
+	rows := map[string]int64{}
+	for _, f := range after {
+		if f.Kind == string(kindRollup) {
+			rows[f.Path] = f.Rows
+		}
+	}
+	before = slices.Clone(before)
+	for i := range before {
+		if n, ok := rows[before[i].Path]; ok {
+			before[i].Rows = min(before[i].Rows, n)
+		}
+	}
+	return before
 }
 
 // judge returns an *UnsoundError if the record may not be committed, or has

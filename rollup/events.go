@@ -85,6 +85,7 @@ const (
 	NoteProtocol NoteKind = "protocol"
 	NoteServed   NoteKind = "served_by" // the model that the provider says it served
 	NoteRoute    NoteKind = "backend"   // who served it, where told
+	NoteName     NoteKind = "name"      // what the pair is called
 )
 
 // Limits of the detector, beside those of [stats.Detector].

@@ -3,6 +3,8 @@ package rollup
 import (
 	"strconv"
 	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
 )
 
 // notes returns the known changes of conditions in the detector's window that
@@ -89,4 +91,15 @@ func (c Conditions) value(kind NoteKind) string {
 		return c.Backend
 	}
 	return ""
+}
+
+// RenamedEvent notes that a series has had its name since a day, and which pair
+// it was before.
+func RenamedEvent(series bench.Series, from bench.Pair, day time.Time) Event {
+	day = day.UTC().Truncate(Day)
+	return Event{
+		ID:   eventID(EventNote, seriesKey(series), string(NoteName)+" "+from.String(), day),
+		Kind: EventNote, Found: day, Onset: day, Provider: series.Provider, Series: series,
+		Note: &Note{What: NoteName, From: from.String(), To: series.Pair.String()},
+	}
 }

@@ -57,6 +57,8 @@ func noteShort(n *rollup.Note) string {
 		return "wire format"
 	case rollup.NoteServed:
 		return "model revision"
+	case rollup.NoteName:
+		return "name"
 	}
 	return "route"
 }
@@ -73,6 +75,8 @@ func noteWords(n *rollup.Note) string {
 		return fmt.Sprintf("asked over %s, before over %s", to, from)
 	case rollup.NoteServed:
 		return fmt.Sprintf("the provider says it serves %s, before %s", to, from)
+	case rollup.NoteName:
+		return fmt.Sprintf("called %s, before %s", to, from)
 	}
 	return fmt.Sprintf("served by %s, before by %s", to, from)
 }

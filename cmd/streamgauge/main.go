@@ -107,12 +107,14 @@ type cli struct {
 	Models    modelsCmd    `cmd:"" help:"List the models a provider serves now."`
 	Estimate  estimateCmd  `cmd:"" help:"Say what a load needs and how long its answers would take."`
 	Merge     mergeCmd     `cmd:"" help:"Merge copies of a record that went different ways."`
+	Rename    renameCmd    `cmd:"" help:"Give a pair, or a provider, another name and keep its history."`
 	Export    exportCmd    `cmd:"" help:"Write the dataset as one SQLite file, CSV or NDJSON."`
 	Calibrate calibrateCmd `cmd:"" help:"Measure the error of this program's own clock, on loopback."`
 	Simulate  simulateCmd  `cmd:"" help:"Serve the simulated provider."`
 	Three     threeCmd     `cmd:"" name:"measure-three" hidden:""`
 	UseCPU    useCPUCmd    `cmd:"" name:"use-cpu" hidden:""`
 	Verify    verifyCmd    `cmd:"" help:"Check the dataset and derive its rollups again."`
+	Version   versionCmd   `cmd:"" help:"Say what this program is and is made of."`
 }
 
 const description = `Streamgauge measures how fast hosted language models really stream.
