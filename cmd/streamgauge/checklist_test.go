@@ -51,11 +51,12 @@ func TestBilledMinutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := func(string) (string, bool) { return "", false }
-	pass := hourlyPass(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), list, env).Round(time.Second)
+	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	pass := hourlyPass(now, list, env).Round(time.Second)
 	if pass != time.Minute {
 		t.Errorf("a pass takes %v, want a minute", pass)
 	}
-	if lite, full := billedMinutes(pass); lite != 3*720 || full != 32*1440 {
-		t.Errorf("%d and %d minutes, want %d and %d", lite, full, 3*720, 32*1440)
+	if lite, full := billedMinutes(now, list, env); lite != 3*720 || full != 33*1440 {
+		t.Errorf("%d and %d minutes, want %d and %d", lite, full, 3*720, 33*1440)
 	}
 }

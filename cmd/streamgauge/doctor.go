@@ -58,7 +58,7 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	c.checkNotify(a, found, list)
 	if len(s.configured) > 0 {
-		lite, full := billedMinutes(hourlyPass(time.Now(), list, a.env))
+		lite, full := billedMinutes(time.Now(), list, a.env)
 		found.add(stepDone, "minutes", fmt.Sprintf(
 			"a public repository pays nothing; a private one about %d a month with bench-lite.yml every hour, %d with bench.yml", lite, full))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -207,6 +208,9 @@ func checkCrontab(t *testing.T, body string) {
 
 func checkDockerfile(t *testing.T, body string) {
 	t.Helper()
+	if text, err := os.ReadFile("../../Dockerfile"); err != nil || string(text) != body {
+		t.Errorf("it is not the one at the root: %v", err)
+	}
 	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "USER", "VOLUME", "EXPOSE", "ENTRYPOINT", "CMD"}
 	for line := range strings.Lines(strings.ReplaceAll(body, "\\\n", " ")) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")

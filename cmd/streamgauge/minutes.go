@@ -12,19 +12,39 @@ import (
 // standard runners. Source: GitHub, "About billing for GitHub Actions".
 const (
 	liteOverhead  = 2  // bench-lite.yml: build, fetch, publish, render
-	fullOverhead  = 7  // bench.yml: plan 2, write 1, render 2, deploy 1, notify 1
-	fullMeasuring = 25 // its measuring job sleeps until its budget is used up
+	planOverhead  = 2  // bench.yml: its first job, which is all of a tick when nothing is due
+	fullOverhead  = 5  // the jobs after measuring: write 1, render 2, deploy 1, notify 1
+	fullMeasuring = 26 // its measuring job sleeps until its budget of 25 is used up
 
 	hoursPerMonth = 30 * 24
+	tickEvery     = 30 * time.Minute // of bench.yml
 )
 
 // billedMinutes estimates how many minutes a month a private repository is
 // billed for, with bench-lite.yml once an hour and with bench.yml twice an
-// hour. pass is how long one pass over all that falls due in an hour takes.
-func billedMinutes(pass time.Duration) (lite, full int) {
-	lite = (liteOverhead + int(math.Ceil(pass.Minutes()))) * hoursPerMonth
-	full = (fullOverhead + fullMeasuring) * 2 * hoursPerMonth
+// hour, by how long one pass over all that falls due in an hour takes, and by
+// how often nothing does.
+func billedMinutes(now time.Time, list []bench.Provider, env bench.Lookup) (lite, full int) {
+	measuring := 0.0
+	if busy := busyShare(now, list, env, time.Hour); busy > 0 {
+		measuring = busy * math.Ceil(hourlyPass(now, list, env).Minutes()/busy)
+	}
+	lite = int(math.Round((liteOverhead + measuring) * hoursPerMonth))
+	busy := busyShare(now, list, env, tickEvery)
+	full = int(math.Round((planOverhead + busy*(fullOverhead+fullMeasuring)) * 2 * hoursPerMonth))
 	return lite, full
+}
+
+// busyShare returns the share of spans of a width in which any pair falls due,
+// which it does once in each of its slots, wherever in it.
+func busyShare(now time.Time, list []bench.Provider, env bench.Lookup, width time.Duration) float64 {
+	plan := bench.Due(now, list, bench.History{}, bench.Options{Env: env})
+	idle := 1.0
+	for i := range plan.Due {
+		p, m := plan.Due[i].Source()
+		idle *= 1 - min(1, width.Hours()/p.CadenceOf(m).Interval().Hours())
+	}
+	return 1 - idle
 }
 
 // hourlyPass returns how long it takes to measure once what falls due in an
