@@ -37,7 +37,7 @@ func live(p Provider, start time.Time, days int, each func(DueRun)) History {
 // and after its ordinary request in turn, and that ordinary slots know nothing of it.
 func TestBufferProbes(t *testing.T) {
 	start := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	const days = 28
+	const days = 18
 	p := probing(t, "1h", "a", "b", "c")
 	probes, ordinary := map[Pair][]DueRun{}, map[Pair]int{}
 	hours := map[int]bool{}
@@ -83,7 +83,7 @@ func TestBufferProbes(t *testing.T) {
 			t.Errorf("%s: %d ordinary requests with probes, %d without", pair, ordinary[pair], bare[pair])
 		}
 	}
-	if len(probes) != 3 || len(hours) < 18 {
+	if len(probes) != 3 || len(hours) < 14 {
 		t.Errorf("%d pairs probed, at %d hours of the day", len(probes), len(hours))
 	}
 }

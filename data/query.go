@@ -322,7 +322,7 @@ type File struct {
 type Inventory struct {
 	Files   []File    `json:"files"`
 	Bytes   int64     `json:"bytes"`
-	Series  int       `json:"series"`
+	Series  int       `json:"series"` // without those of buffering probes
 	Samples int64     `json:"samples"`
 	Hourly  int64     `json:"hourly"`
 	Daily   int64     `json:"daily"`
@@ -363,7 +363,7 @@ func (s *Store) count(ctx context.Context, name fileName, inv *Inventory) error 
 	var samples, hourly, daily int64
 	var series int
 	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM raw_samples), (SELECT count(*) FROM raw_hourly),
-		(SELECT count(*) FROM raw_daily), (SELECT count(*) FROM series)`).Scan(&samples, &hourly, &daily, &series)
+		(SELECT count(*) FROM raw_daily), (SELECT count(*) FROM series WHERE NOT short)`).Scan(&samples, &hourly, &daily, &series)
 	if err != nil {
 		return fileError(s.path(name), err)
 	}
