@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -159,8 +160,24 @@ func BenchmarkHugo(b *testing.B) {
 	perPage(b, report.Pages, processor(b, syscall.RUSAGE_CHILDREN)-before)
 }
 
+// A cell is what a table says in one place, and where it leads.
+type cell struct {
+	Text string `json:"text"`
+	Href string `json:"href,omitempty"`
+}
+
+// firstLink returns where the first link within an element leads, or "".
+func firstLink(n *html.Node) string {
+	for d := range n.Descendants() {
+		if d.DataAtom == atom.A {
+			return attribute(d, "href")
+		}
+	}
+	return ""
+}
+
 // hugoSource writes the source of a Hugo site with the titles and tables of all
-// pages of a built one.
+// pages of a built one, and the links of the tables.
 func hugoSource(tb testing.TB, dir string) (source string) {
 	tb.Helper()
 	source = tb.TempDir()
@@ -176,21 +193,21 @@ func hugoSource(tb testing.TB, dir string) (source string) {
 	}
 	write("hugo.json", `{"baseURL": "https://gauge.example/", "title": "Streamgauge", "disableKinds": ["taxonomy", "term", "rss", "sitemap", "section", "home"]}`)
 	write("layouts/_default/single.html", `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title><link rel="stylesheet" href="/style.css"></head><body><h1>{{.Title}}</h1>
-{{range .Params.tables}}<table>{{range .}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>{{end}}</table>{{end}}{{.Content}}</body></html>`)
+{{range .Params.tables}}<table>{{range .}}<tr>{{range .}}<td>{{if .href}}<a href="{{.href}}">{{.text}}</a>{{else}}{{.text}}{{end}}</td>{{end}}</tr>{{end}}</table>{{end}}{{.Content}}</body></html>`)
 	for i, name := range paths(tb, dir) {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
 		page := readFile(tb, dir, name)
-		var tables [][][]string
+		var tables [][][]cell
 		for _, table := range elements(tb, page, atom.Table) {
-			var rows [][]string
+			var rows [][]cell
 			for n := range table.Descendants() {
 				switch n.DataAtom {
 				case atom.Tr:
 					rows = append(rows, nil)
 				case atom.Td, atom.Th:
-					rows[len(rows)-1] = append(rows[len(rows)-1], wordsOf(n))
+					rows[len(rows)-1] = append(rows[len(rows)-1], cell{wordsOf(n), firstLink(n)})
 				}
 			}
 			tables = append(tables, rows)
