@@ -50,6 +50,7 @@ type tracker struct {
 	guard  *bench.Redactor             // what no issue may hold
 	left   int                         // calls that GitHub allows; -1 if it did not say
 	wrote  bool
+	label  bool // our label is known to be there
 }
 
 func newTracker(api, repo, token, login string) *tracker {
@@ -159,6 +160,9 @@ type uncertainError struct{ err error }
 
 func (e *uncertainError) Error() string { return e.err.Error() }
 func (e *uncertainError) Unwrap() error { return e.err }
+
+// errNoSuch is a 404.
+var errNoSuch = errors.New("GitHub knows no such repository, issue or label, or the token may not see it (status 404): the job needs the permission 'issues: write'")
 
 // errLater means that the rest is left to the next run.
 var errLater = errors.New("the rest is left to the next run")
@@ -312,14 +316,16 @@ func (t *tracker) write(ctx context.Context, is *issue, d draft) (number int, er
 	if t.left >= 0 && t.left < spareCalls {
 		return 0, fmt.Errorf("GitHub allows %d more calls this hour: %w", t.left, errLater)
 	}
-	if t.wrote {
-		if err := t.pause(ctx); err != nil {
+	if text := d.title + "\n" + d.body; t.guard.String(text) != text {
+		return 0, errHoldsSecret
+	}
+	if is == nil {
+		if err := t.makeLabel(ctx); err != nil {
 			return 0, err
 		}
 	}
-	t.wrote = true
-	if text := d.title + "\n" + d.body; t.guard.String(text) != text {
-		return 0, errHoldsSecret
+	if err := t.beforeWrite(ctx); err != nil {
+		return 0, err
 	}
 	fields := map[string]any{"title": d.title, "body": d.body}
 	method, path := http.MethodPost, "/issues"
@@ -340,11 +346,63 @@ func (t *tracker) write(ctx context.Context, is *issue, d draft) (number int, er
 	if err != nil {
 		return 0, err
 	}
-	var made issue
+	var made struct {
+		Number int `json:"number"`
+		Labels []struct {
+			Name string `json:"name"`
+		} `json:"labels"`
+	}
 	if err := json.Unmarshal(text, &made); err != nil {
 		return 0, &uncertainError{fmt.Errorf("read the answer: %w", err)}
 	}
+	if is == nil && len(made.Labels) == 0 {
+		return made.Number, t.addLabel(ctx, made.Number)
+	}
 	return made.Number, nil
+}
+
+// beforeWrite waits between two writes.
+func (t *tracker) beforeWrite(ctx context.Context) error {
+	if t.wrote {
+		if err := t.pause(ctx); err != nil {
+			return err
+		}
+	}
+	t.wrote = true
+	return nil
+}
+
+// makeLabel makes sure that our label is there before an issue is opened: one
+// without it would not be found again, and be opened at every run.
+func (t *tracker) makeLabel(ctx context.Context) error {
+	if t.label {
+		return nil
+	}
+	_, err := t.call(ctx, http.MethodGet, "/labels/"+issueLabel, nil)
+	if errors.Is(err, errNoSuch) {
+		if err := t.beforeWrite(ctx); err != nil {
+			return err
+		}
+		_, err = t.call(ctx, http.MethodPost, "/labels", []byte(`{"name":"`+issueLabel+`","color":"b4530a","description":"Kept by streamgauge notify"}`))
+	}
+	if err != nil {
+		return fmt.Errorf("make the label %s: %w", issueLabel, err)
+	}
+	t.label = true
+	return nil
+}
+
+// addLabel labels an issue that GitHub opened without its label, as it does for
+// who may not set labels; if that fails too, the issue is closed again.
+func (t *tracker) addLabel(ctx context.Context, number int) error {
+	path := fmt.Sprintf("/issues/%d", number)
+	_, err := t.call(ctx, http.MethodPost, path+"/labels", []byte(`{"labels":["`+issueLabel+`"]}`))
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("label issue #%d, which would not be found again without: %w", number, err)
+	_, closing := t.call(ctx, http.MethodPatch, path, []byte(`{"state":"closed","state_reason":"not_planned"}`))
+	return errors.Join(err, closing)
 }
 
 // public reports whether anybody can read the repository. It counts as public
@@ -409,7 +467,7 @@ func refusal(status int, header http.Header) error {
 	case status == http.StatusForbidden:
 		return errors.New("the token may not do this (status 403): the job needs the permission 'issues: write'")
 	case status == http.StatusNotFound:
-		return errors.New("GitHub knows no such repository or issue, or the token may not see it (status 404): the job needs the permission 'issues: write'")
+		return errNoSuch
 	case status == http.StatusGone:
 		return errors.New("the repository has no issues (status 410): switch them on under Settings → General → Features")
 	}

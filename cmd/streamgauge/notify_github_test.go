@@ -30,6 +30,8 @@ type fakeGitHub struct {
 	trouble func(w http.ResponseWriter, r *http.Request, n int) bool
 	lose    func(r *http.Request, n int) bool
 	private bool
+	label   bool   // the label is there
+	drop    bool   // issues are opened without labels, as by who may not set any
 	token   string // that came last
 }
 
@@ -56,12 +58,23 @@ func (g *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"private": g.private}
 	case r.Method == http.MethodGet && path == "/issues":
 		answer = g.list(r)
+	case r.Method == http.MethodGet && path == "/labels/"+issueLabel && g.label:
+		answer = map[string]any{"name": issueLabel}
+	case r.Method == http.MethodPost && path == "/labels":
+		g.label, status = true, http.StatusCreated
+	case r.Method == http.MethodPost && strings.HasSuffix(path, "/labels"):
+		number, _ := strconv.Atoi(strings.Split(path, "/")[2])
+		g.issues[number-1]["labels"] = labelled(issueLabel)
 	case r.Method == http.MethodPost && path == "/issues":
 		is := map[string]any{
 			"number": len(g.issues) + 1, "state": "open", "user": map[string]any{"login": "github-actions[bot]"},
 			"updated_at": time.Now(), "created_at": time.Now(),
 		}
 		decodeInto(r, is)
+		is["labels"] = labelled(fmt.Sprint(is["labels"].([]any)[0]))
+		if g.drop {
+			is["labels"] = labelled()
+		}
 		g.issues = append(g.issues, is)
 		g.writes++
 		answer, status = is, http.StatusCreated
@@ -84,6 +97,15 @@ func (g *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-RateLimit-Remaining", "900")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// labelled returns labels as GitHub answers with them.
+func labelled(names ...string) []map[string]any {
+	list := []map[string]any{}
+	for _, name := range names {
+		list = append(list, map[string]any{"name": name})
+	}
+	return list
 }
 
 func decodeInto(r *http.Request, into map[string]any) { _ = json.NewDecoder(r.Body).Decode(&into) }
@@ -342,7 +364,7 @@ func TestGitHubTrouble(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			g := &fakeGitHub{}
+			g := &fakeGitHub{label: true}
 			tr, waits := startGitHub(t, g)
 			tt.set(g)
 			_, err := sync1(t, tr, outage("alder"))
@@ -392,7 +414,7 @@ func TestIssuePages(t *testing.T) {
 	tr, _ := startGitHub(t, g)
 	for i := range 250 {
 		g.issues = append(g.issues, map[string]any{
-			"number": i + 1, "state": "open", "labels": []any{issueLabel}, "title": "t",
+			"number": i + 1, "state": "open", "labels": labelled(issueLabel), "title": "t",
 			"user": map[string]any{"login": "github-actions[bot]"},
 			"body": marker{hex16("x", fmt.Sprint(i)), hex16("y"), "open", hex16("z")}.String(),
 		})
@@ -465,4 +487,30 @@ func withoutCode(t *testing.T, text string) string {
 		i = end
 	}
 	return b.String()
+}
+
+// TestIssueLabel: the label is made before the first issue, and one that GitHub
+// dropped is set, as an issue without it would be opened again and again.
+func TestIssueLabel(t *testing.T) {
+	g := &fakeGitHub{drop: true}
+	tr, _ := startGitHub(t, g)
+	if _, err := sync1(t, tr, outage("alder"), outage("birch")); err != nil {
+		t.Fatal(err)
+	}
+	if !g.label || len(g.issues) != 2 {
+		t.Errorf("label made: %v, %d issues", g.label, len(g.issues))
+	}
+	if got, err := sync1(t, tr, outage("alder"), outage("birch")); err != nil || len(got) > 0 {
+		t.Errorf("again: %q, %v; want nothing to do", got, err)
+	}
+	g.trouble = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		refuse := r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/labels")
+		if refuse {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		return refuse
+	}
+	if _, err := sync1(t, tr, outage("alder"), outage("birch"), outage("cedar")); err == nil || !strings.Contains(err.Error(), "issues: write") || g.issues[2]["state"] != "closed" {
+		t.Errorf("without the right to label: %v, issue %v; want an error and the issue closed", err, g.issues[2]["state"])
+	}
 }

@@ -104,7 +104,7 @@ func newPayload(kind string, at time.Time, id string, i *rollup.Incident, siteUR
 		d.Affected = append(d.Affected, payloadPart{p.Series.Model, p.Series.Vantage, string(p.Kind), stateOf(p)})
 	}
 	if siteURL != "" {
-		page := siteURL + "changes/#i-" + i.ID
+		page := evidenceURL(i, siteURL)
 		d.URL = &page
 	}
 	return payload{Type: kind, At: at.UTC(), Data: d}

@@ -162,7 +162,7 @@ func issueBody(i *rollup.Incident, policy *rollup.Policy, siteURL string) string
 	}
 	writeParts(&b, i)
 	if siteURL != "" {
-		fmt.Fprintf(&b, "\nEvidence: <%schanges/#i-%s>\n", siteURL, i.ID)
+		fmt.Fprintf(&b, "\nEvidence: <%s>\n", evidenceURL(i, siteURL))
 	}
 	b.WriteString("\n---\nThis issue follows the record of measurements: it is updated and closed by the job that opened it. " +
 		"Close it yourself to hear no more of this incident.\n")
@@ -171,6 +171,15 @@ func issueBody(i *rollup.Incident, policy *rollup.Policy, siteURL string) string
 		text = strings.ToValidUTF8(text[:maxBody], "")
 	}
 	return text
+}
+
+// evidenceURL is where the site tells of an incident. One of speed is among the
+// changes there, under the name of its change.
+func evidenceURL(i *rollup.Incident, siteURL string) string {
+	if i.Kind == rollup.IncidentSpeed {
+		return siteURL + "changes/"
+	}
+	return siteURL + "changes/#i-" + i.ID
 }
 
 func writeShift(b *strings.Builder, s *rollup.Shift) {
