@@ -76,8 +76,8 @@ func TestArrows(t *testing.T) {
 			if strings.Contains(imp, "sqlite3") && name != "data" {
 				t.Errorf("%s imports %s; only data may", name, imp)
 			}
-			if strings.Contains(imp, "retryablehttp") && name != "bench" {
-				t.Errorf("%s imports %s; only bench (discovery) may", name, imp)
+			if strings.Contains(imp, "retryablehttp") && name != "bench" && name != "cmd/streamgauge" {
+				t.Errorf("%s imports %s; only bench (discovery) and cmd (notify) may", name, imp)
 			}
 		}
 	}
