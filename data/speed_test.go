@@ -202,7 +202,7 @@ func writeScript(b *testing.B, path string, s *Store) {
 	for _, name := range files {
 		writeRows(b, w, s.path(name), "replies", "*")
 		writeRows(b, w, s.path(name), "failures", "*")
-		writeRows(b, w, s.path(name), "raw_samples", rowColumns)
+		writeRows(b, w, s.path(name), "raw_samples", keptColumns)
 	}
 	fmt.Fprintln(w, "COMMIT;")
 	var spreads strings.Builder
