@@ -30,7 +30,7 @@ func (r *row) kept() []any {
 		wait - 128, r.connect, less(r.tls, r.connect.Int64+64), r.burstiness, r.firstChars,
 		r.words - r.chars/6 + 64, r.chars - visible*9/2 - 64, less(r.tail, 128), less(r.iclP50, gap-64),
 		r.iclMax, less(r.ttfb, -128), r.merged - 64, less(r.iclP95, 2*gap-64), less(r.ttft, 128), less(r.span, 32768),
-		less(r.ttfr, 128), knownIf(r.reasonChunks != 0, r.reasonChunks-64), less(r.reason, r.reasonChunks-64),
+		less(r.ttfr, 128), knownIf(r.reasonChunks != 0, r.reasonChunks-64), less(r.reason, r.reasonChunks),
 	}
 }
 

@@ -139,7 +139,7 @@ CREATE TABLE raw_samples(
   span_us100       INTEGER AS (kept_span + 32768) VIRTUAL,
   tail_us100       INTEGER AS (kept_tail + 128) VIRTUAL,
   reasoning_chunks INTEGER AS (coalesce(kept_reasoning_chunks + 64, 0)) VIRTUAL,
-  reasoning_tokens INTEGER AS (kept_reasoning_tokens - 64 + coalesce(kept_reasoning_chunks + 64, 0)) VIRTUAL,
+  reasoning_tokens INTEGER AS (kept_reasoning_tokens + reasoning_chunks) VIRTUAL,
   chunks           INTEGER AS (kept_chunks - 100 + coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0), 0)) VIRTUAL,
   merged_chunks    INTEGER AS (kept_merged_chunks + 64) VIRTUAL,
   chars            INTEGER AS (kept_chars + 64 + coalesce(visible_tokens, output_tokens - coalesce(reasoning_tokens, 0), 0) * 9 / 2) VIRTUAL,
