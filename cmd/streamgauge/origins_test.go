@@ -76,6 +76,17 @@ func allText(n *html.Node) string {
 	return s.String()
 }
 
+// shownText is the number in a cell: the text of its door if it has one, as an
+// interval may stand beside that.
+func shownText(n *html.Node) string {
+	for d := range n.Descendants() {
+		if d.DataAtom == atom.A && hasBoard(n) {
+			return allText(d)
+		}
+	}
+	return allText(n)
+}
+
 func within(n *html.Node, is func(*html.Node) bool) bool {
 	for ; n != nil; n = n.Parent {
 		if n.Type == html.ElementNode && is(n) {
@@ -148,7 +159,7 @@ type entry struct {
 // withheld reports whether the query lists runs whose numbers are not published, as
 // the endpoint was found to replay what it had kept back.
 func (e entry) withheld() bool {
-	return e.value == "—" && e.n == "0" && e.taken == "delivered all at once"
+	return e.value == "—" && e.n == "0" && e.taken == "buffered: no rate"
 }
 
 // entryOf reads an entry, asks its query and derives what can be.
@@ -291,7 +302,7 @@ func checkDoors(t *testing.T, dir string) {
 			if n.Type != html.ElementNode || !isNumber(n) {
 				continue
 			}
-			text := allText(n)
+			text := shownText(n)
 			href := linkIn(n)
 			if href == "" {
 				// Texts of the page of reliability and lists of prices are the samples of their charts.
@@ -429,7 +440,7 @@ func shownAs(n *html.Node) string {
 		return "value"
 	case hasBoard(n):
 		switch {
-		case strings.Contains(allText(n), "–"): // the range of single runs
+		case strings.Contains(shownText(n), "–"): // the range of single runs
 			return ""
 		case hasClass(n, "m1"), hasClass(n, "m2"), hasClass(n, "ok"):
 			return "value"
