@@ -36,11 +36,15 @@ type comparison struct {
 	mu      sync.Mutex
 	numbers int
 	files   int
-	found   []difference // at most maxDifferences
+	found   []difference   // at most maxPerFile of a file, and maxFound of all
+	of      map[string]int // how many of a file
 	more    int
 }
 
 const (
+	maxPerFile = 20   // one altered sample changes hundreds of numbers: each file is to be named
+	maxFound   = 1000 // differences kept
+
 	absent    = "absent"
 	maxQuoted = 80 // bytes of a value in a difference
 )
@@ -59,10 +63,14 @@ func (c *comparison) differ(path, field, published, derived string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.found) == maxDifferences {
+	if c.of == nil {
+		c.of = map[string]int{}
+	}
+	if c.of[path] == maxPerFile || len(c.found) == maxFound {
 		c.more++
 		return
 	}
+	c.of[path]++
 	c.found = append(c.found, difference{shown(path), shown(field), shown(published), shown(derived)})
 }
 

@@ -180,16 +180,17 @@ func TestVerifyAgainst(t *testing.T) {
 	if err := os.WriteFile(forged, file("dataset/streamgauge.sqlite"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	forge(t, forged, `UPDATE raw_samples SET ttft_rest_ms = ttft_rest_ms + 1000 WHERE id = (SELECT min(id) FROM raw_samples WHERE ttft_rest_ms IS NOT NULL)`)
+	forge(t, forged, `UPDATE raw_samples SET output_tokens = output_tokens + 100 WHERE id = (SELECT min(r.id) FROM raw_samples r
+		JOIN samples s ON s.id = r.id WHERE s.decode_tps IS NOT NULL AND r.visible_tokens IS NULL AND NOT s.client_noisy)`)
 	database, err := os.ReadFile(forged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{"alone": nil, "record": {"--data", record}} {
 		t.Run("database "+name, func(t *testing.T) {
-			want := []string{"manifest.json: files[0] streamgauge.sqlite sha256: ", "ttft_ms: published "}
+			want := []string{"manifest.json: files[0] streamgauge.sqlite sha256: ", " decode_tps: published "}
 			if args == nil {
-				want = append(want, "dataset/streamgauge.sqlite: rollup simulated/", " ttft_avg: published ", "dataset/samples.csv.gz: id ", "api/v1/")
+				want = append(want, "dataset/streamgauge.sqlite: rollup simulated/", " decode_avg: published ", "dataset/samples.csv.gz: id ", "api/v1/")
 			} else {
 				want = append(want, "dataset/streamgauge.sqlite samples: id ")
 			}
