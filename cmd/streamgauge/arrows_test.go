@@ -15,19 +15,20 @@ const module = "github.com/streamgauge/streamgauge"
 // arrows lists, for each package of ours, which others of ours it may import.
 // A package that is not in the list may be imported by nobody and fails.
 var arrows = map[string][]string{
-	"bench/wire":       {},
-	"bench/simulate":   {"bench/wire"},
-	"bench":            {"bench/wire"},
-	"bench/peers":      {"bench", "bench/wire", "bench/simulate"},
-	"rollup/stats":     {},
-	"rollup":           {"bench", "bench/wire", "rollup/stats"},
-	"data":             {"bench", "bench/wire", "rollup", "rollup/stats"},
-	"data/providers":   {},
-	"site/svg":         {},
-	"templates":        {},
-	"content":          {},
-	"internal/browser": {}, // for tests: nothing may import it
-	"site":             {"bench", "bench/wire", "rollup", "rollup/stats", "site/svg", "templates", "content"},
+	"bench/wire":        {},
+	"bench/simulate":    {"bench/wire"},
+	"bench":             {"bench/wire"},
+	"bench/peers":       {"bench", "bench/wire", "bench/simulate"},
+	"bench/independent": {}, // tests alone
+	"rollup/stats":      {},
+	"rollup":            {"bench", "bench/wire", "rollup/stats"},
+	"data":              {"bench", "bench/wire", "rollup", "rollup/stats"},
+	"data/providers":    {},
+	"site/svg":          {},
+	"templates":         {},
+	"content":           {},
+	"internal/browser":  {}, // for tests: nothing may import it
+	"site":              {"bench", "bench/wire", "rollup", "rollup/stats", "site/svg", "templates", "content"},
 	"cmd/streamgauge": {
 		"bench", "bench/wire", "bench/simulate", "rollup", "rollup/stats",
 		"data", "data/providers", "site", "site/svg", "templates", "content",
