@@ -23,6 +23,9 @@ func TestEvaluatePage(t *testing.T) {
 		f := rollup.NewTrack(h, rollup.Faults{}).Length(rollup.Window7d.Span(built))
 		_, row, ok := strings.Cut(page, "<bdi>"+h.Series.Model)
 		row, _, closed := strings.Cut(row, "</tr>")
+		_, said, _ := strings.Cut(page, "<li><bdi>"+h.Series.Model)
+		said, _, _ = strings.Cut(said, "</li>")
+		row += said
 		if !ok || !closed || !f.OK() {
 			t.Fatalf("%s has no row", h.Series.Model)
 		}
