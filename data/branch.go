@@ -281,7 +281,7 @@ func (b *Branch) change(ctx context.Context, store *Store, work func(context.Con
 	return message, judge(ctx, store, &before)
 }
 
-// joined returns files without the summaries that were joined meanwhile: months
+// joined returns files without the summaries that were joined meanwhile: half months
 // that are still there are not asked for more rows than they have.
 func joined(before, after []File) []File {
 	rows := map[string]int64{}
