@@ -104,8 +104,8 @@ func (l *providerFile) read() bool {
 	p.BufferProbe = true
 	var breaker string
 	known := fields{
-		"name":           l.at(&l.nameAt, l.setText(&p.Name, "name", checkSlug)),
-		"alias":          l.at(&l.aliasAt, l.setText(&p.Alias, "alias", checkSlug)),
+		"name":           l.at(&l.nameAt, l.setText(&p.Name, "name", checkProviderName)),
+		"alias":          l.at(&l.aliasAt, l.setText(&p.Alias, "alias", checkProviderName)),
 		"title":          l.setText(&p.Title, "title"),
 		"url":            l.setText(&p.URL, "url", checkLink),
 		"visibility":     l.readVisibility,
@@ -380,7 +380,7 @@ func (l *providerFile) setCadence(dst *Cadence, what string) func(ast.Node) {
 func (l *providerFile) check() {
 	p := &l.p
 	if l.nameAt == nil {
-		if err := checkSlug(p.Name); err != nil {
+		if err := checkProviderName(p.Name); err != nil {
 			l.errorf(l.root, "the file's name serves as the provider's: %v; rename it or add the field \"name\"", err)
 		}
 	}

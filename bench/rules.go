@@ -24,6 +24,15 @@ func checkSlug(s string) error {
 	return nil
 }
 
+// checkProviderName accepts a provider's public name. Two are taken: artifacts
+// of a run are named for the provider or the shard that they come from.
+func checkProviderName(s string) error {
+	if s == SharedLane || s == AllShards {
+		return fmt.Errorf("%q names a shard of every provider; choose another", s)
+	}
+	return checkSlug(s)
+}
+
 func checkIdentifier(s string) error {
 	if len(s) > 40 || !identifierPattern.MatchString(s) {
 		return errors.New("use a field name of the request, such as max_tokens")

@@ -174,6 +174,9 @@ type Lane struct {
 // SharedLane is the lane of all providers without one of their own.
 const SharedLane = "shared"
 
+// AllShards names the one shard of a run that measures every provider.
+const AllShards = "all"
+
 // A BudgetUse is what a provider with a budget has used of it. Limits of 0 are
 // none.
 type BudgetUse struct {

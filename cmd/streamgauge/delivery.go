@@ -263,7 +263,7 @@ func artifactOf(file string) string {
 // shardOf returns the shard that a journal is of; "" if it is of none, or of
 // one that may measure every provider.
 func shardOf(file string) string {
-	if m := artifact.FindStringSubmatch(artifactOf(file)); m != nil && m[1] != allShards {
+	if m := artifact.FindStringSubmatch(artifactOf(file)); m != nil && m[1] != bench.AllShards {
 		return m[1]
 	}
 	return ""

@@ -39,7 +39,7 @@ func (f *measureFlags) options(a *app, list []bench.Provider) bench.Options {
 	o := bench.Options{Env: a.env, Force: f.Force, Time: f.Budget}
 	only := slices.DeleteFunc(slices.Clone(f.Only), func(s string) bool { return s == "" }) // as of an input left empty
 	lane := f.Lane
-	if lane == allShards {
+	if lane == bench.AllShards {
 		lane = ""
 	}
 	lanes, elsewhere := map[string]string{}, map[string]bool{}

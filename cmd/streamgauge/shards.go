@@ -6,9 +6,6 @@ import (
 	"github.com/streamgauge/streamgauge/bench"
 )
 
-// allShards is the shard that measures everything in one job.
-const allShards = "all"
-
 // A shard is what one job of a matrix measures: one lane, so that sharding
 // changes nothing about what runs beside what. Providers without a lane of
 // their own share one, as the published method sends one request at a time.
