@@ -144,7 +144,7 @@ func TestPrintInBrowser(t *testing.T) {
 	if err := os.WriteFile(file, pdf, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(reader, file, "-").Output()
+	out, err := exec.Command(reader, "-raw", file, "-").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
