@@ -135,8 +135,8 @@ type level struct {
 	lo, hi       float64 // interval at confidence, NaN if none
 	confidence   float64
 	p10, p90     float64 // NaN if absent
-	n            int
-	typical      bool // value is the median of the runs, not a score over days
+	n            int     // runs that the value is made of
+	typical      bool    // value is the median of the runs, not a score over days
 	spread       string
 	min, max     float64
 	distribution rollup.Distribution
@@ -158,6 +158,7 @@ func levelOf(r *rollup.Row, w rollup.Window, confidence float64) level {
 	switch {
 	case scored(w) && r.Score.OK():
 		l.value, l.Number = r.Score.Value, number(format(r.Score.Value), r.Score.Value)
+		l.n = r.Score.Runs
 		l.lo, l.hi, l.confidence = r.Score.Interval.Lo, r.Score.Interval.Hi, 0.95
 		if r.Ranked {
 			l.lo, l.hi, l.confidence = r.Rule.Lo, r.Rule.Hi, confidence
