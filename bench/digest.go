@@ -152,7 +152,7 @@ func digestGaps(at []time.Duration) Gaps {
 	}
 	sorted := slices.Clone(gaps)
 	slices.Sort(sorted)
-	d := Gaps{P50: gapQuantile(sorted, 0.50), P95: gapQuantile(sorted, 0.95), Max: sorted[len(sorted)-1]}
+	d := Gaps{P50: Quantile(sorted, 0.50), P95: Quantile(sorted, 0.95), Max: sorted[len(sorted)-1]}
 	if sd := math.Sqrt(squares / float64(len(gaps))); len(gaps) >= 2 && sd+mean > 0 {
 		d.Burstiness, d.HasBurstiness = (sd-mean)/(sd+mean), true
 	}
@@ -168,8 +168,9 @@ func digestGaps(at []time.Duration) Gaps {
 	return d
 }
 
-// gapQuantile returns the R-7 quantile of sorted, to the nanosecond.
-func gapQuantile(sorted []time.Duration, q float64) time.Duration {
+// Quantile returns the R-7 quantile of times in ascending order, of which there
+// is at least one, to the nanosecond. q is 0..1.
+func Quantile(sorted []time.Duration, q float64) time.Duration {
 	h := q * float64(len(sorted)-1)
 	i := int(h)
 	if i+1 >= len(sorted) {

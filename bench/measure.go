@@ -133,6 +133,10 @@ func (m *Meter) Measure(ctx context.Context, r Run, obs Observer) Sample {
 	return s
 }
 
+// Capture performs a run as [Meter.Measure] does and derives nothing from what
+// came: the hot path alone.
+func (m *Meter) Capture(ctx context.Context, r Run) Recording { return m.record(ctx, r, Observer{}) }
+
 // record performs the run and returns what came.
 func (m *Meter) record(ctx context.Context, r Run, obs Observer) Recording {
 	limits := r.Limits.or(m.Limits).or(published())

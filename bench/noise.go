@@ -40,7 +40,7 @@ func (n Noise) judge(reads []Read) Noise {
 	}
 	if len(delays) > 0 {
 		slices.Sort(delays)
-		n.DelayP50, n.DelayMax = gapQuantile(delays, 0.5), delays[len(delays)-1]
+		n.DelayP50, n.DelayMax = Quantile(delays, 0.5), delays[len(delays)-1]
 	}
 	n.Noisy = n.DelayP50 > NoisyDelayP50 || n.DelayMax > NoisyDelayMax || n.CPUPressure > NoisyPressure
 	return n

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/bench/wire"
 	"github.com/streamgauge/streamgauge/site"
 )
@@ -180,9 +181,9 @@ func TestStatus(t *testing.T) {
 	if page := string(readFile(t, build(t, in), "status/index.html")); !strings.Contains(page, "None is kept with this record.") || !strings.Contains(page, "1.0 min") {
 		t.Error("the page without a calibration does not say so, or not that runs came a minute late")
 	}
-	in.Calibration = &bench.Calibration{
-		Format: bench.CalibrationFormat, Method: bench.MethodVersion, At: built, Machine: bench.Machine{OS: "<b>linux", Arch: "amd64", CPUs: 2},
-		Gates: []bench.Gate{
+	in.Calibration = &calibrate.Calibration{
+		Format: calibrate.Format, Method: bench.MethodVersion, At: built, Machine: calibrate.Machine{OS: "<b>linux", Arch: "amd64", CPUs: 2},
+		Gates: []calibrate.Gate{
 			{Name: "kernel stamp, 5 ms", Unit: "ms", Limit: 0.05, Got: 0.04, Passed: true},
 			{Name: "kernel stamp, 1 ms", Unit: "ms", Limit: 0.02, Got: 0.03},
 		},

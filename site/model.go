@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/rollup"
 )
 
@@ -22,13 +23,13 @@ type Inputs struct {
 	Incidents []rollup.Incident             // as the record shows them now, in any order
 	Traces    map[bench.Series]bench.Sample // newest success of a series, with its trace
 
-	Dataset      []File             // offered for download
-	Schema       []Column           // the dataset's dictionary
-	Queries      []Query            // answered by the first of Databases
-	Databases    []Database         // of Dataset, to be opened in a browser
-	PTU          PTUTable           // provisioned throughput, for the estimate
-	Calibration  *bench.Calibration // of the clock, if one is kept
-	RawRetention time.Duration      // how long the record keeps raw samples; pages say so
+	Dataset      []File                 // offered for download
+	Schema       []Column               // the dataset's dictionary
+	Queries      []Query                // answered by the first of Databases
+	Databases    []Database             // of Dataset, to be opened in a browser
+	PTU          PTUTable               // provisioned throughput, for the estimate
+	Calibration  *calibrate.Calibration // of the clock, if one is kept
+	RawRetention time.Duration          // how long the record keeps raw samples; pages say so
 
 	Templates fs.FS // as package templates has it
 	Content   fs.FS // as package content has it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/rollup"
 	"github.com/streamgauge/streamgauge/rollup/stats"
 	"github.com/streamgauge/streamgauge/site/svg"
@@ -293,7 +294,7 @@ func lateTick(seconds float64) string {
 }
 
 // calibrate fills what the last calibration of the clock found.
-func (page *StatusPage) calibrate(c *bench.Calibration) {
+func (page *StatusPage) calibrate(c *calibrate.Calibration) {
 	if c == nil {
 		return
 	}

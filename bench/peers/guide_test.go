@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 )
 
 var updateGuide = flag.Bool("update-guide", false, "write the tables of the guide to the clock anew")
@@ -78,7 +79,7 @@ func calibrationBlock(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c bench.Calibration
+	var c calibrate.Calibration
 	if err := json.Unmarshal(text, &c); err != nil {
 		t.Fatalf("%s: %v", calibrationFile, err)
 	}

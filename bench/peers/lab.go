@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/bench/simulate"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
@@ -250,7 +251,7 @@ func (l *Lab) Measure(ctx context.Context, c Client, model string) (Result, erro
 		}
 		errs = append(errs, dispatch+s.At-time.Duration(rec.Writes[i].BeforeNS))
 	}
-	r.Stamp = bench.SpreadOf(errs).P50
+	r.Stamp = calibrate.SpreadOf(errs).P50
 	for _, w := range rec.Writes {
 		if w.Visible > 0 {
 			r.TTFT = dispatch + out.TTFT - time.Duration(w.BeforeNS)
@@ -311,7 +312,7 @@ func Figures(clients []Client, results [][]Result) []Figure {
 			for _, r := range results[k] {
 				all = append(all, of(r))
 			}
-			return bench.SpreadOf(all).P50
+			return calibrate.SpreadOf(all).P50
 		}
 		f := Figure{
 			Client: c.Name,

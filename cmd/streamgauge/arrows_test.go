@@ -18,7 +18,8 @@ var arrows = map[string][]string{
 	"bench/wire":        {},
 	"bench/simulate":    {"bench/wire"},
 	"bench":             {"bench/wire"},
-	"bench/peers":       {"bench", "bench/wire", "bench/simulate"},
+	"bench/calibrate":   {"bench", "bench/wire"},
+	"bench/peers":       {"bench", "bench/wire", "bench/simulate", "bench/calibrate"},
 	"bench/independent": {}, // tests alone
 	"rollup/stats":      {},
 	"rollup":            {"bench", "bench/wire", "rollup/stats"},
@@ -28,9 +29,9 @@ var arrows = map[string][]string{
 	"templates":         {},
 	"content":           {},
 	"internal/browser":  {}, // for tests: nothing may import it
-	"site":              {"bench", "bench/wire", "rollup", "rollup/stats", "site/svg", "templates", "content"},
+	"site":              {"bench", "bench/calibrate", "bench/wire", "rollup", "rollup/stats", "site/svg", "templates", "content"},
 	"cmd/streamgauge": {
-		"bench", "bench/wire", "bench/simulate", "rollup", "rollup/stats",
+		"bench", "bench/wire", "bench/simulate", "bench/calibrate", "rollup", "rollup/stats",
 		"data", "data/providers", "site", "site/svg", "templates", "content",
 	},
 }

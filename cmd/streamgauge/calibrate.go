@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/bench/simulate"
 )
 
@@ -37,7 +38,7 @@ func (c *calibrateCmd) Run(a *app) error {
 	if c.Rounds < 1 {
 		return usageError{errors.New("--rounds must be at least 1")}
 	}
-	var report bench.Calibration
+	var report calibrate.Calibration
 	var err error
 	if c.Quick {
 		report, err = a.calibrateQuick()
@@ -86,7 +87,7 @@ const firstModel = "first-token"
 func gapModel(gap time.Duration) string { return "gap-" + gap.String() }
 
 // calibrate takes every figure.
-func (a *app) calibrate(rounds int) (bench.Calibration, error) {
+func (a *app) calibrate(rounds int) (calibrate.Calibration, error) {
 	report := newCalibration(false)
 	lab, err := a.openLab()
 	if err != nil {
@@ -117,7 +118,7 @@ func (a *app) calibrate(rounds int) (bench.Calibration, error) {
 
 // calibrateQuick takes the figures that tell whether this machine's stamps can
 // be trusted now, in under three seconds on an idle one.
-func (a *app) calibrateQuick() (bench.Calibration, error) {
+func (a *app) calibrateQuick() (calibrate.Calibration, error) {
 	report := newCalibration(true)
 	lab, err := a.openLab()
 	if err != nil {
@@ -131,10 +132,10 @@ func (a *app) calibrateQuick() (bench.Calibration, error) {
 	return report, nil
 }
 
-func newCalibration(quick bool) bench.Calibration {
-	return bench.Calibration{
-		Format: bench.CalibrationFormat, Method: bench.MethodVersion, At: time.Now().UTC(), Quick: quick,
-		Machine: bench.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version()},
+func newCalibration(quick bool) calibrate.Calibration {
+	return calibrate.Calibration{
+		Format: calibrate.Format, Method: bench.MethodVersion, At: time.Now().UTC(), Quick: quick,
+		Machine: calibrate.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version()},
 	}
 }
 
@@ -143,7 +144,7 @@ const calibrationFile = "calibration.json"
 
 // keepCalibration puts a calibration into the folder of a record, in place of
 // the one before. A reader sees the old one or the new one, whole.
-func keepCalibration(dir string, c bench.Calibration) error {
+func keepCalibration(dir string, c calibrate.Calibration) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the calibration: %w", err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/bench/simulate"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
@@ -70,7 +71,7 @@ func (a *app) openLab() (*lab, error) {
 		l.close()
 		return nil, err
 	}
-	for _, transport := range []string{bench.PlainHTTP, bench.OverTLS} { // the provider's turn to warm up
+	for _, transport := range []string{calibrate.PlainHTTP, calibrate.OverTLS} { // the provider's turn to warm up
 		if _, err := l.stream(transport, firstModel); err != nil {
 			l.close()
 			return nil, err
@@ -112,7 +113,7 @@ func atProvider(line []byte) (announcement, *bench.Meter, error) {
 // run returns a run against one of the provider's models.
 func (w *announcement) run(transport, base, model string, p wire.Protocol) bench.Run {
 	host := w.HTTP
-	if transport == bench.OverTLS {
+	if transport == calibrate.OverTLS {
 		host = w.HTTPS
 	}
 	return bench.Run{
@@ -128,26 +129,26 @@ func (w *announcement) run(transport, base, model string, p wire.Protocol) bench
 const wallSlack = 20 * time.Microsecond
 
 // stream measures one stream of a model and joins it with the provider's log.
-func (l *lab) stream(transport, model string) (bench.Calibrated, error) {
+func (l *lab) stream(transport, model string) (calibrate.Stream, error) {
 	protocol := wire.OpenAIChat{}
 	before, _ := bench.MonotonicOffset()
 	rec := l.meter.Capture(l.app.ctx, l.where.run(transport, "/v1", model, protocol))
 	if l.app.ctx.Err() != nil {
-		return bench.Calibrated{}, context.Canceled
+		return calibrate.Stream{}, context.Canceled
 	}
 	after, _ := bench.MonotonicOffset()
 	if moved := (after - before).Abs(); moved > wallSlack {
-		return bench.Calibrated{}, fmt.Errorf("the wall clock was set by %v during a stream", moved)
+		return calibrate.Stream{}, fmt.Errorf("the wall clock was set by %v during a stream", moved)
 	}
 	log, err := l.log()
 	if err != nil {
-		return bench.Calibrated{}, err
+		return calibrate.Stream{}, err
 	}
-	return bench.Join(rec, protocol, before+(after-before)/2, log)
+	return calibrate.Join(rec, protocol, before+(after-before)/2, log)
 }
 
 // log fetches the provider's log of its last answer.
-func (l *lab) log() ([]bench.Departure, error) {
+func (l *lab) log() ([]calibrate.Departure, error) {
 	req, err := http.NewRequestWithContext(l.app.ctx, http.MethodGet, l.where.HTTP+"/__log/latest", nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the provider's log: %w", err)
@@ -164,16 +165,16 @@ func (l *lab) log() ([]bench.Departure, error) {
 	if rec.Clock != "CLOCK_MONOTONIC" {
 		return nil, errNoSharedClock
 	}
-	left := make([]bench.Departure, len(rec.Writes))
+	left := make([]calibrate.Departure, len(rec.Writes))
 	for i, w := range rec.Writes {
-		left[i] = bench.Departure{End: w.End, Before: time.Duration(w.BeforeNS), After: time.Duration(w.AfterNS), Text: w.Visible > 0}
+		left[i] = calibrate.Departure{End: w.End, Before: time.Duration(w.BeforeNS), After: time.Duration(w.AfterNS), Text: w.Visible > 0}
 	}
 	return left, nil
 }
 
 // streams measures n streams of a model.
-func (l *lab) streams(n int, transport, model string) ([]bench.Calibrated, error) {
-	all := make([]bench.Calibrated, n)
+func (l *lab) streams(n int, transport, model string) ([]calibrate.Stream, error) {
+	all := make([]calibrate.Stream, n)
 	for i := range all {
 		var err error
 		if all[i], err = l.stream(transport, model); err != nil {
@@ -187,46 +188,46 @@ func (l *lab) streams(n int, transport, model string) ([]bench.Calibrated, error
 const firstTokens = 5
 
 // stamps takes the figures of stamps and of time to first token.
-func (l *lab) stamps(report *bench.Calibration, rounds int) error {
-	for _, transport := range []string{bench.PlainHTTP, bench.OverTLS} {
+func (l *lab) stamps(report *calibrate.Calibration, rounds int) error {
+	for _, transport := range []string{calibrate.PlainHTTP, calibrate.OverTLS} {
 		for _, gap := range []time.Duration{wideGap, narrowGap} {
 			watch := bench.WatchLoad()
 			streams, err := l.streams(rounds, transport, gapModel(gap))
 			if err != nil {
 				return err
 			}
-			report.Stamps = append(report.Stamps, bench.StampFigures(transport, gap, streams, watch.Load())...)
+			report.Stamps = append(report.Stamps, calibrate.StampFigures(transport, gap, streams, watch.Load())...)
 		}
 		watch := bench.WatchLoad()
 		streams, err := l.streams(firstTokens, transport, firstModel)
 		if err != nil {
 			return err
 		}
-		report.TTFT = append(report.TTFT, bench.TTFTFigures(transport, calibrationPrefill, streams, watch.Load())...)
+		report.TTFT = append(report.TTFT, calibrate.TTFTFigures(transport, calibrationPrefill, streams, watch.Load())...)
 	}
 	return nil
 }
 
 // collector measures the same streams with the garbage collector off, as it is,
 // and working all the time.
-func (l *lab) collector(report *bench.Calibration, rounds int) error {
+func (l *lab) collector(report *calibrate.Calibration, rounds int) error {
 	trial := func(name string) error {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		watch := bench.WatchLoad()
-		streams, err := l.streams(rounds, bench.PlainHTTP, gapModel(narrowGap))
+		streams, err := l.streams(rounds, calibrate.PlainHTTP, gapModel(narrowGap))
 		if err != nil {
 			return err
 		}
 		runtime.ReadMemStats(&after)
-		report.Collector = append(report.Collector, bench.NewCollectorTrial(name, int(after.NumGC-before.NumGC), streams, watch.Load()))
+		report.Collector = append(report.Collector, calibrate.NewCollectorTrial(name, int(after.NumGC-before.NumGC), streams, watch.Load()))
 		return nil
 	}
-	if err := trial(bench.CollectorOn); err != nil {
+	if err := trial(calibrate.CollectorOn); err != nil {
 		return err
 	}
 	percent := debug.SetGCPercent(-1)
-	err := trial(bench.CollectorOff)
+	err := trial(calibrate.CollectorOff)
 	debug.SetGCPercent(percent)
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (l *lab) collector(report *bench.Calibration, rounds int) error {
 			}
 		}
 	}()
-	err = trial(bench.CollectorBusy)
+	err = trial(calibrate.CollectorBusy)
 	close(stop)
 	<-stopped
 	return err
@@ -251,7 +252,7 @@ func (l *lab) collector(report *bench.Calibration, rounds int) error {
 
 // stress measures streams beside processes that use all the CPU time they get,
 // two for each CPU.
-func (l *lab) stress(report *bench.Calibration, rounds int) error {
+func (l *lab) stress(report *calibrate.Calibration, rounds int) error {
 	n := 2 * runtime.GOMAXPROCS(0)
 	for range n {
 		cmd, err := l.app.self("use-cpu")
@@ -271,11 +272,11 @@ func (l *lab) stress(report *bench.Calibration, rounds int) error {
 		}()
 	}
 	watch := bench.WatchLoad()
-	streams, err := l.streams(rounds, bench.PlainHTTP, gapModel(wideGap))
+	streams, err := l.streams(rounds, calibrate.PlainHTTP, gapModel(wideGap))
 	if err != nil {
 		return err
 	}
-	stress := bench.NewStressFigure(n, streams, watch.Load())
+	stress := calibrate.NewStressFigure(n, streams, watch.Load())
 	report.Stress = &stress
 	return nil
 }
@@ -297,9 +298,9 @@ func (useCPUCmd) Run(a *app) error {
 }
 
 // capacity takes in floods.
-func (l *lab) capacity(report *bench.Calibration, passes int) error {
+func (l *lab) capacity(report *calibrate.Calibration, passes int) error {
 	for _, f := range floods() {
-		run := l.where.run(bench.PlainHTTP, f.base, "flood", f.protocol)
+		run := l.where.run(calibrate.PlainHTTP, f.base, "flood", f.protocol)
 		watch := bench.WatchLoad()
 		var hot, decode passing
 		intact := true
@@ -318,7 +319,7 @@ func (l *lab) capacity(report *bench.Calibration, passes int) error {
 			intact = intact && sample.OK() && sample.Chunks == f.events && sample.Chars == f.events*len(floodWord) &&
 				sample.Usage.Output.N == int64(f.events)
 		}
-		report.Capacity = append(report.Capacity, bench.CapacityFigure{
+		report.Capacity = append(report.Capacity, calibrate.CapacityFigure{
 			Protocol: f.protocol.Name(), Events: f.events, EventBytes: len(f.event), Intact: intact,
 			Hot: hot.throughput(f.events), Decode: decode.throughput(f.events), Load: watch.Load(),
 		})
@@ -338,15 +339,17 @@ func (p *passing) time(do func()) {
 	p.cpu = append(p.cpu, now-used)
 }
 
-func (p *passing) throughput(n int) bench.Throughput { return bench.ThroughputOf(n, p.took, p.cpu) }
+func (p *passing) throughput(n int) calibrate.Throughput {
+	return calibrate.ThroughputOf(n, p.took, p.cpu)
+}
 
 // coldProcesses is how many fresh processes the cold start is the median of.
 const coldProcesses = 16
 
 // coldStart starts fresh processes, each of which measures three streams.
-func (l *lab) coldStart(report *bench.Calibration) error {
+func (l *lab) coldStart(report *calibrate.Calibration) error {
 	watch := bench.WatchLoad()
-	var all []bench.FirstThree
+	var all []calibrate.FirstThree
 	for range coldProcesses {
 		cmd, err := l.app.self("measure-three")
 		if err != nil {
@@ -357,13 +360,13 @@ func (l *lab) coldStart(report *bench.Calibration) error {
 		if err != nil {
 			return fmt.Errorf("measure in a fresh process: %w", err)
 		}
-		var three bench.FirstThree
+		var three calibrate.FirstThree
 		if err := json.Unmarshal(text, &three); err != nil {
 			return fmt.Errorf("measure in a fresh process: %w", err)
 		}
 		all = append(all, three)
 	}
-	cold := bench.ColdFigureOf(all, watch.Load())
+	cold := calibrate.ColdFigureOf(all, watch.Load())
 	report.ColdStart = &cold
 	return nil
 }
@@ -388,14 +391,14 @@ func (threeCmd) Run(a *app) error {
 	}
 	var ttft, cold [3]time.Duration
 	for i := range ttft {
-		s := meter.Measure(a.ctx, where.run(bench.OverTLS, "/v1", firstModel, wire.OpenAIChat{}), bench.Observer{})
+		s := meter.Measure(a.ctx, where.run(calibrate.OverTLS, "/v1", firstModel, wire.OpenAIChat{}), bench.Observer{})
 		if !s.OK() {
 			return fmt.Errorf("a stream failed: %s, %s", s.Kind, s.Detail)
 		}
 		ttft[i], _ = s.TTFT()
 		cold[i], _ = s.TTFTCold()
 	}
-	return json.NewEncoder(a.stdout).Encode(bench.FirstThree{
+	return json.NewEncoder(a.stdout).Encode(calibrate.FirstThree{
 		First: ttft[0], Third: ttft[2], FirstCold: cold[0], ThirdCold: cold[2],
 	})
 }

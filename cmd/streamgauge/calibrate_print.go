@@ -6,11 +6,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 )
 
 // printCalibration prints a calibration for people.
-func printCalibration(w io.Writer, c *bench.Calibration) error {
+func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	fmt.Fprintf(w, "Clock of method %d on %s/%s, %d CPUs, %s\n", c.Method, c.Machine.OS, c.Machine.Arch, c.Machine.CPUs, c.Machine.Go)
 	for _, t := range c.Tables() {
 		fmt.Fprintf(w, "\n%s\n", t.Title)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
@@ -56,13 +57,13 @@ func TestFloods(t *testing.T) {
 func TestKeepCalibration(t *testing.T) {
 	dir := t.TempDir()
 	average := 0.25
-	old := bench.Calibration{Format: bench.CalibrationFormat, Quick: true}
-	want := bench.Calibration{
-		Format: bench.CalibrationFormat, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Stamps: []bench.StampFigure{{Transport: bench.PlainHTTP, Gap: wideGap, Load: bench.Load{Average: &average}}},
+	old := calibrate.Calibration{Format: calibrate.Format, Quick: true}
+	want := calibrate.Calibration{
+		Format: calibrate.Format, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Stamps: []calibrate.StampFigure{{Transport: calibrate.PlainHTTP, Gap: wideGap, Load: bench.Load{Average: &average}}},
 	}
 	want.Judge()
-	for _, c := range []bench.Calibration{old, want} {
+	for _, c := range []calibrate.Calibration{old, want} {
 		if err := keepCalibration(dir, c); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestKeepCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got bench.Calibration
+	var got calibrate.Calibration
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/rollup/stats"
 	"github.com/streamgauge/streamgauge/site"
 )
@@ -48,7 +48,7 @@ const maxCalibration = 1 << 20
 
 // keptCalibration reads the record's calibration; nil if it keeps none. One of
 // another format is as good as none.
-func keptCalibration(record string) (*bench.Calibration, error) {
+func keptCalibration(record string) (*calibrate.Calibration, error) {
 	f, err := os.Open(filepath.Join(record, calibrationFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -57,11 +57,11 @@ func keptCalibration(record string) (*bench.Calibration, error) {
 		return nil, fmt.Errorf("read the calibration: %w", err)
 	}
 	defer f.Close()
-	var c bench.Calibration
+	var c calibrate.Calibration
 	if err := json.NewDecoder(io.LimitReader(f, maxCalibration)).Decode(&c); err != nil {
 		return nil, fmt.Errorf("read the calibration: %w", err)
 	}
-	if c.Format != bench.CalibrationFormat {
+	if c.Format != calibrate.Format {
 		return nil, nil
 	}
 	return &c, nil

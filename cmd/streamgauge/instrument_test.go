@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/streamgauge/streamgauge/bench"
+	"github.com/streamgauge/streamgauge/bench/calibrate"
 	"github.com/streamgauge/streamgauge/data/providers"
 	"github.com/streamgauge/streamgauge/rollup/stats"
 )
@@ -49,7 +49,7 @@ func TestKeptCalibration(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", tt.name, c, err)
 		}
 	}
-	if bench.CalibrationFormat != 1 {
+	if calibrate.Format != 1 {
 		t.Error("the cases above are of format 1")
 	}
 }

@@ -1,9 +1,11 @@
-package bench
+package calibrate
 
 import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/streamgauge/streamgauge/bench"
 )
 
 // A Table is figures laid out for people: one heading for each column, one cell
@@ -41,7 +43,7 @@ func (c *Calibration) stampTable() Table {
 	for _, f := range c.Stamps {
 		t.Rows = append(t.Rows, []string{
 			fmt.Sprintf("%s, %v, %s", f.Transport, f.Gap, f.Clock), strconv.Itoa(f.Error.N),
-			millis(f.Error.P50), millis(f.Error.P99), percent(f.Inside), fmt.Sprintf("%d of %d", f.Noisy, f.Streams), f.Load.cell(),
+			millis(f.Error.P50), millis(f.Error.P99), percent(f.Inside), fmt.Sprintf("%d of %d", f.Noisy, f.Streams), loadCell(f.Load),
 		})
 	}
 	return t
@@ -54,7 +56,7 @@ func (c *Calibration) ttftTable() Table {
 	}
 	for _, f := range c.TTFT {
 		t.Rows = append(t.Rows, []string{
-			f.Transport + ", " + f.Clock, strconv.Itoa(f.Streams), millis(f.Error), millis(f.Excess), f.Load.cell(),
+			f.Transport + ", " + f.Clock, strconv.Itoa(f.Streams), millis(f.Error), millis(f.Excess), loadCell(f.Load),
 		})
 	}
 	return t
@@ -67,7 +69,7 @@ func (c *Calibration) collectorTable() Table {
 	}
 	for _, f := range c.Collector {
 		row := append([]string{f.Collector, strconv.Itoa(f.Collections), millis(f.User.P50), millis(f.User.P99)}, kernelCells(f.Kernel)...)
-		t.Rows = append(t.Rows, append(row, f.Load.cell()))
+		t.Rows = append(t.Rows, append(row, loadCell(f.Load)))
 	}
 	return t
 }
@@ -80,7 +82,7 @@ func (c *Calibration) stressTable() Table {
 	if f := c.Stress; f != nil {
 		t.Rows = append(t.Rows, append(append([]string{
 			strconv.Itoa(f.Processes), fmt.Sprintf("%d of %d", f.Noisy, f.Streams), millis(f.User.P50), millis(f.User.P99),
-		}, kernelCells(f.Kernel)...), f.Load.cell()))
+		}, kernelCells(f.Kernel)...), loadCell(f.Load)))
 	}
 	return t
 }
@@ -105,7 +107,7 @@ func (c *Calibration) capacityTable() Table {
 		}
 		t.Rows = append(t.Rows, []string{
 			f.Protocol, strconv.Itoa(f.Events), strconv.Itoa(f.EventBytes), intact,
-			whole(f.Hot.PerSecond), micros(f.Hot.CPU), whole(f.Decode.PerSecond), micros(f.Decode.CPU), f.Load.cell(),
+			whole(f.Hot.PerSecond), micros(f.Hot.CPU), whole(f.Decode.PerSecond), micros(f.Decode.CPU), loadCell(f.Load),
 		})
 	}
 	return t
@@ -117,7 +119,7 @@ func (c *Calibration) coldTable() Table {
 		Head:  []string{"processes", "TTFT", "with the connection's set-up", "load, pressure"},
 	}
 	if f := c.ColdStart; f != nil {
-		t.Rows = append(t.Rows, []string{strconv.Itoa(f.Processes), millis(f.TTFT), millis(f.TTFTCold), f.Load.cell()})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(f.Processes), millis(f.TTFT), millis(f.TTFTCold), loadCell(f.Load)})
 	}
 	return t
 }
@@ -141,8 +143,8 @@ func (c *Calibration) gateTable() Table {
 	return t
 }
 
-// cell returns the load for the last column.
-func (l Load) cell() string {
+// loadCell returns the load for the last column.
+func loadCell(l bench.Load) string {
 	average, pressure := "–", "–"
 	if l.Average != nil {
 		average = strconv.FormatFloat(*l.Average, 'f', 1, 64)
@@ -153,7 +155,9 @@ func (l Load) cell() string {
 	return average + ", " + pressure
 }
 
-func millis(d time.Duration) string { return strconv.FormatFloat(ms(d), 'f', 3, 64) }
+func millis(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 3, 64)
+}
 
 func micros(d time.Duration) string { return strconv.FormatFloat(float64(d)/1000, 'f', 2, 64) }
 

@@ -1,9 +1,17 @@
-package bench
+// Package calibrate says how exact the clock of package bench is on one machine:
+// streams of a simulated provider in another process, measured as any other, are
+// joined with that provider's own log of what it wrote when. The package is pure;
+// the processes are started and the streams measured by its callers.
+package calibrate
 
-import "time"
+import (
+	"time"
 
-// CalibrationFormat is the version of the JSON form of a [Calibration].
-const CalibrationFormat = 1
+	"github.com/streamgauge/streamgauge/bench"
+)
+
+// Format is the version of the JSON form of a [Calibration].
+const Format = 1
 
 // A Calibration is how exact this program's clock is on one machine. It comes
 // of measuring, with the code that measures providers, a simulated provider in
@@ -12,8 +20,8 @@ const CalibrationFormat = 1
 //
 // A figure that was not taken is nil or missing, never 0.
 type Calibration struct {
-	Format  int       `json:"format"` // CalibrationFormat
-	Method  int       `json:"method"` // MethodVersion
+	Format  int       `json:"format"` // Format
+	Method  int       `json:"method"` // bench.MethodVersion
 	At      time.Time `json:"at"`     // wall clock, UTC, at the start
 	Quick   bool      `json:"quick,omitempty"`
 	Machine Machine   `json:"machine"`
@@ -57,7 +65,7 @@ type Spread struct {
 type StampFigure struct {
 	Transport string        `json:"transport"` // PlainHTTP or OverTLS
 	Gap       time.Duration `json:"gap_ns"`    // between two writes
-	Clock     string        `json:"clock"`     // ClockKernel or ClockUser
+	Clock     string        `json:"clock"`     // bench.ClockKernel or bench.ClockUser
 	Streams   int           `json:"streams"`
 	Error     Spread        `json:"error"`       // over all writes of all streams
 	Best      time.Duration `json:"best_p50_ns"` // the least median of a single stream: the clock, when the machine let it
@@ -65,9 +73,9 @@ type StampFigure struct {
 	// Inside is the share of stamps that lie between the instants just before
 	// and just after the server's write. Over loopback the kernel hands the
 	// bytes to the receiving socket inside that call, so a right stamp does.
-	Inside float64 `json:"inside_write"`
-	Noisy  int     `json:"noisy_streams"` // streams whose samples would be flagged, [Noise.Noisy]
-	Load   Load    `json:"load"`
+	Inside float64    `json:"inside_write"`
+	Noisy  int        `json:"noisy_streams"` // streams whose samples would be flagged, bench.Noise.Noisy
+	Load   bench.Load `json:"load"`
 }
 
 // A TTFTFigure is the error of the time to first token.
@@ -84,19 +92,19 @@ type TTFTFigure struct {
 	// Excess is the median of TTFT less True: with the way of the request to
 	// the server, its wake-up and its own lateness, none of which is the clock's.
 	Excess time.Duration `json:"excess_ns"`
-	Load   Load          `json:"load"`
+	Load   bench.Load    `json:"load"`
 }
 
 // A CollectorTrial is what the garbage collector does to user stamps, which
 // only it among the runtime's parts could hold up. Kernel stamps are not ours
 // to disturb.
 type CollectorTrial struct {
-	Collector   string `json:"collector"`   // CollectorOff, CollectorOn or CollectorBusy
-	Collections int    `json:"collections"` // that began while the streams ran
-	Streams     int    `json:"streams"`
-	User        Spread `json:"user"`   // error of the user stamps, as in a StampFigure
-	Kernel      Spread `json:"kernel"` // of the kernel stamps; N is 0 without them
-	Load        Load   `json:"load"`
+	Collector   string     `json:"collector"`   // CollectorOff, CollectorOn or CollectorBusy
+	Collections int        `json:"collections"` // that began while the streams ran
+	Streams     int        `json:"streams"`
+	User        Spread     `json:"user"`   // error of the user stamps, as in a StampFigure
+	Kernel      Spread     `json:"kernel"` // of the kernel stamps; N is 0 without them
+	Load        bench.Load `json:"load"`
 }
 
 // The settings of the collector in a trial.
@@ -109,12 +117,12 @@ const (
 // A StressFigure is what stamps are worth while other processes fight for every
 // CPU on purpose, over plain HTTP at gaps of 5 ms.
 type StressFigure struct {
-	Processes int    `json:"processes"` // that do nothing but use CPU time
-	Streams   int    `json:"streams"`
-	Noisy     int    `json:"noisy_streams"` // flagged, and so out of the headline statistics
-	User      Spread `json:"user"`          // error of the user stamps, as in a StampFigure
-	Kernel    Spread `json:"kernel"`        // of the kernel stamps; N is 0 without them
-	Load      Load   `json:"load"`
+	Processes int        `json:"processes"` // that do nothing but use CPU time
+	Streams   int        `json:"streams"`
+	Noisy     int        `json:"noisy_streams"` // flagged, and so out of the headline statistics
+	User      Spread     `json:"user"`          // error of the user stamps, as in a StampFigure
+	Kernel    Spread     `json:"kernel"`        // of the kernel stamps; N is 0 without them
+	Load      bench.Load `json:"load"`
 }
 
 // A CapacityFigure is how many events a second the program takes in from a
@@ -132,7 +140,7 @@ type CapacityFigure struct {
 	// Decode is what happens after it: lines, events, JSON, the join with the
 	// stamps, the trace, the digest.
 	Decode Throughput `json:"full_decode"`
-	Load   Load       `json:"load"`
+	Load   bench.Load `json:"load"`
 }
 
 // A Throughput is the median of several passes over the same events.
@@ -148,7 +156,7 @@ type ColdFigure struct {
 	Processes int           `json:"processes"`
 	TTFT      time.Duration `json:"ttft_ns"`      // first TTFT less third
 	TTFTCold  time.Duration `json:"ttft_cold_ns"` // the same with the connection's set-up
-	Load      Load          `json:"load"`
+	Load      bench.Load    `json:"load"`
 }
 
 // A Gate is a limit that a figure is held against.
@@ -204,8 +212,8 @@ func (c *Calibration) Judge() {
 			continue
 		}
 		most, ok := map[string]map[time.Duration]time.Duration{
-			ClockKernel: {5 * time.Millisecond: gateKernel5ms, time.Millisecond: gateKernel1ms},
-			ClockUser:   {5 * time.Millisecond: gateUser5ms, time.Millisecond: gateUser1ms},
+			bench.ClockKernel: {5 * time.Millisecond: gateKernel5ms, time.Millisecond: gateKernel1ms},
+			bench.ClockUser:   {5 * time.Millisecond: gateUser5ms, time.Millisecond: gateUser1ms},
 		}[f.Clock][f.Gap]
 		if ok {
 			limit("stamp error, "+f.Clock+" clock, gaps of "+f.Gap.String(), f.Error.P50, most, "ms", time.Millisecond)
@@ -216,7 +224,7 @@ func (c *Calibration) Judge() {
 			continue
 		}
 		most := gateTTFT
-		if f.Clock == ClockUser {
+		if f.Clock == bench.ClockUser {
 			most = gateTTFTUser
 		}
 		limit("TTFT error, "+f.Clock+" clock", max(f.Error, -f.Error), most, "ms", time.Millisecond)

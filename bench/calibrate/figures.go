@@ -1,12 +1,12 @@
-package bench
+package calibrate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
@@ -19,14 +19,14 @@ type Departure struct {
 	Text   bool          // it brought visible text
 }
 
-// A Calibrated is one stream, joined with its server's log.
-type Calibrated struct {
+// A Stream is one stream, joined with its server's log.
+type Stream struct {
 	Kernel, User []time.Duration // stamp errors, one for each write; Kernel is empty without kernel stamps
 	KernelInside int             // kernel stamps between Before and After of their write
 	UserInside   int
 
 	KernelTTFT, UserTTFT time.Duration // TTFT by each clock
-	Noisy                bool          // [Noise.Noisy]
+	Noisy                bool          // [bench.Noise.Noisy]
 	Truth                time.Duration // dispatch to the first write with text, by the server's log
 }
 
@@ -34,15 +34,18 @@ type Calibrated struct {
 var errUnjoined = errors.New("recording and log do not belong together")
 
 // Join holds a recording against the log of the server that it came from.
-// offset is wall − monotonic of the machine, from [MonotonicOffset]. It fails if
+// offset is wall − monotonic of the machine, from [bench.MonotonicOffset]. It fails if
 // the stream failed or a write was never read.
-func Join(rec Recording, p wire.Protocol, offset time.Duration, log []Departure) (Calibrated, error) {
-	var c Calibrated
-	s := rec.sample(p)
+func Join(rec bench.Recording, p wire.Protocol, offset time.Duration, log []Departure) (Stream, error) {
+	var c Stream
+	s, err := bench.Replay(rec, p)
+	if err != nil {
+		return c, fmt.Errorf("calibrate: %w", err)
+	}
 	if !s.OK() {
 		return c, fmt.Errorf("calibrate: the stream failed: %s, %s in %s", s.Kind, s.Detail, s.FailedIn)
 	}
-	dispatch := rec.dispatchedAt(offset)
+	dispatch := dispatchedAt(&rec, offset)
 	next := 0
 	for _, d := range log {
 		for next < len(rec.Reads) && rec.Reads[next].End < d.End {
@@ -67,12 +70,15 @@ func Join(rec Recording, p wire.Protocol, offset time.Duration, log []Departure)
 	}
 	c.Noisy = s.Noise.Noisy
 	c.Truth = log[first].Before - dispatch
-	if rec.kernelStamped() {
+	if s.Env.Clock == bench.ClockKernel {
 		c.KernelTTFT = s.FirstText
 	} else {
 		c.Kernel = nil // a sample has one clock
 	}
-	byUser := rec.userStamped().sample(p)
+	byUser, err := bench.Replay(userStamped(rec), p)
+	if err != nil {
+		return c, fmt.Errorf("calibrate: %w", err)
+	}
 	c.UserTTFT = byUser.FirstText
 	return c, nil
 }
@@ -86,28 +92,23 @@ func within(at time.Duration, d Departure) int {
 
 // dispatchedAt returns the instant of the dispatch on the machine's monotonic
 // clock.
-func (rec *Recording) dispatchedAt(offset time.Duration) time.Duration {
+func dispatchedAt(rec *bench.Recording, offset time.Duration) time.Duration {
 	return time.Duration(rec.StartedAt.UnixNano()) - offset + rec.Phases.Setup
 }
 
-// userStamped returns the recording as if the kernel had given no stamps.
-func (rec *Recording) userStamped() *Recording {
-	user := *rec
-	user.Reads = slices.Clone(rec.Reads)
-	for i := range user.Reads {
-		user.Reads[i].Kernel = 0
+// userStamped returns a recording as if the kernel had given no stamps.
+func userStamped(rec bench.Recording) bench.Recording {
+	rec.Reads = slices.Clone(rec.Reads)
+	for i := range rec.Reads {
+		rec.Reads[i].Kernel = 0
 	}
-	return &user
+	return rec
 }
-
-// Capture performs a run as [Meter.Measure] does and derives nothing from what
-// came: the hot path alone.
-func (m *Meter) Capture(ctx context.Context, r Run) Recording { return m.record(ctx, r, Observer{}) }
 
 // StampFigures returns the figures of streams of one transport and gap: by the
 // kernel's clock if all streams have it, and by the user's.
-func StampFigures(transport string, gap time.Duration, streams []Calibrated, load Load) []StampFigure {
-	figure := func(clock string, of func(*Calibrated) ([]time.Duration, int)) StampFigure {
+func StampFigures(transport string, gap time.Duration, streams []Stream, load bench.Load) []StampFigure {
+	figure := func(clock string, of func(*Stream) ([]time.Duration, int)) StampFigure {
 		f := StampFigure{Transport: transport, Gap: gap, Clock: clock, Streams: len(streams), Load: load}
 		var all []time.Duration
 		inside := 0
@@ -127,15 +128,15 @@ func StampFigures(transport string, gap time.Duration, streams []Calibrated, loa
 	}
 	var figures []StampFigure
 	if kernelStamped(streams) {
-		figures = append(figures, figure(ClockKernel, func(c *Calibrated) ([]time.Duration, int) { return c.Kernel, c.KernelInside }))
+		figures = append(figures, figure(bench.ClockKernel, func(c *Stream) ([]time.Duration, int) { return c.Kernel, c.KernelInside }))
 	}
-	return append(figures, figure(ClockUser, func(c *Calibrated) ([]time.Duration, int) { return c.User, c.UserInside }))
+	return append(figures, figure(bench.ClockUser, func(c *Stream) ([]time.Duration, int) { return c.User, c.UserInside }))
 }
 
 // TTFTFigures returns the TTFT errors of streams of one transport whose text was
 // due at truth.
-func TTFTFigures(transport string, truth time.Duration, streams []Calibrated, load Load) []TTFTFigure {
-	figure := func(clock string, ttft func(*Calibrated) time.Duration) TTFTFigure {
+func TTFTFigures(transport string, truth time.Duration, streams []Stream, load bench.Load) []TTFTFigure {
+	figure := func(clock string, ttft func(*Stream) time.Duration) TTFTFigure {
 		var errs, excess []time.Duration
 		for i := range streams {
 			errs = append(errs, ttft(&streams[i])-streams[i].Truth)
@@ -148,14 +149,14 @@ func TTFTFigures(transport string, truth time.Duration, streams []Calibrated, lo
 	}
 	var figures []TTFTFigure
 	if kernelStamped(streams) {
-		figures = append(figures, figure(ClockKernel, func(c *Calibrated) time.Duration { return c.KernelTTFT }))
+		figures = append(figures, figure(bench.ClockKernel, func(c *Stream) time.Duration { return c.KernelTTFT }))
 	}
-	return append(figures, figure(ClockUser, func(c *Calibrated) time.Duration { return c.UserTTFT }))
+	return append(figures, figure(bench.ClockUser, func(c *Stream) time.Duration { return c.UserTTFT }))
 }
 
 // NewCollectorTrial returns the trial of streams under one setting of the
 // garbage collector.
-func NewCollectorTrial(collector string, collections int, streams []Calibrated, load Load) CollectorTrial {
+func NewCollectorTrial(collector string, collections int, streams []Stream, load bench.Load) CollectorTrial {
 	var user, kernel []time.Duration
 	for i := range streams {
 		user, kernel = append(user, streams[i].User...), append(kernel, streams[i].Kernel...)
@@ -168,7 +169,7 @@ func NewCollectorTrial(collector string, collections int, streams []Calibrated, 
 
 // NewStressFigure returns the figure of streams measured beside processes that
 // use up CPU time.
-func NewStressFigure(processes int, streams []Calibrated, load Load) StressFigure {
+func NewStressFigure(processes int, streams []Stream, load bench.Load) StressFigure {
 	trial := NewCollectorTrial("", 0, streams, load)
 	f := StressFigure{Processes: processes, Streams: len(streams), User: trial.User, Kernel: trial.Kernel, Load: load}
 	for i := range streams {
@@ -180,7 +181,7 @@ func NewStressFigure(processes int, streams []Calibrated, load Load) StressFigur
 }
 
 // kernelStamped reports whether every stream has kernel stamps.
-func kernelStamped(streams []Calibrated) bool {
+func kernelStamped(streams []Stream) bool {
 	for i := range streams {
 		if len(streams[i].Kernel) == 0 {
 			return false
@@ -196,7 +197,7 @@ func SpreadOf(times []time.Duration) Spread {
 	}
 	sorted := slices.Sorted(slices.Values(times))
 	return Spread{
-		N: len(sorted), P50: gapQuantile(sorted, 0.5), P99: gapQuantile(sorted, 0.99), Max: sorted[len(sorted)-1],
+		N: len(sorted), P50: bench.Quantile(sorted, 0.5), P99: bench.Quantile(sorted, 0.99), Max: sorted[len(sorted)-1],
 	}
 }
 
@@ -220,7 +221,7 @@ type FirstThree struct {
 }
 
 // ColdFigureOf returns the figure of fresh processes.
-func ColdFigureOf(processes []FirstThree, load Load) ColdFigure {
+func ColdFigureOf(processes []FirstThree, load bench.Load) ColdFigure {
 	var ttft, cold []time.Duration
 	for _, p := range processes {
 		ttft = append(ttft, p.First-p.Third)

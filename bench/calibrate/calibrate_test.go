@@ -1,27 +1,35 @@
-package bench
+package calibrate
 
 import (
 	"errors"
-	"math"
+	"fmt"
 	"net/http"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/bench/wire"
 )
 
 const us = time.Microsecond
 
+// say is a chat chunk with visible text.
+func say(text string) string {
+	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text)
+}
+
+// end ends a chat answer of three tokens.
+const end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3,\"total_tokens\":12}}\n\n" +
+	"data: [DONE]\n\n"
+
 // joined is a recording of three events in two reads, dispatched at 12:00:00
 // plus 2 ms by the wall clock, and the log of the server that sent them. The
 // machine booted ten seconds before that.
-func joined() (Recording, []Departure, time.Duration) {
-	events := []string{say("Once"), say(" upon"), say(" a") + finish(3, 0)}
+func joined() (bench.Recording, []Departure, time.Duration) {
+	events := []string{say("Once"), say(" upon"), say(" a") + end}
 	body := strings.Join(events, "")
 	first := int64(len(events[0]))
 	second := first + int64(len(events[1]))
@@ -29,11 +37,11 @@ func joined() (Recording, []Departure, time.Duration) {
 	const uptime = 10 * time.Second
 	dispatch := uptime + 2*time.Millisecond
 	at := func(d time.Duration) time.Duration { return dispatch + d }
-	return Recording{
-			Format: RecordingFormat, StartedAt: wall, HTTPStatus: 200, HeadRead: 1,
-			Phases: Phases{Setup: 2 * time.Millisecond},
+	return bench.Recording{
+			Format: bench.RecordingFormat, StartedAt: wall, HTTPStatus: 200, HeadRead: 1,
+			Phases: bench.Phases{Setup: 2 * time.Millisecond},
 			Header: http.Header{"Content-Type": {"text/event-stream"}},
-			Reads: []Read{
+			Reads: []bench.Read{
 				{End: first, Kernel: 50*time.Millisecond + 30*us, User: 50*time.Millisecond + 100*us},
 				{End: int64(len(body)), Kernel: 60*time.Millisecond + 50*us, User: 60*time.Millisecond + 300*us},
 			},
@@ -53,7 +61,7 @@ func TestJoinWithLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Calibrated{
+	want := Stream{
 		Kernel:       []time.Duration{30 * us, 5050 * us, 50 * us},
 		User:         []time.Duration{100 * us, 5300 * us, 300 * us},
 		KernelInside: 1,
@@ -75,17 +83,17 @@ func TestJoinOneClock(t *testing.T) {
 	if err != nil || got.Kernel != nil || len(got.User) != 3 {
 		t.Errorf("Join = %+v, %v; want user errors alone", got, err)
 	}
-	figures := StampFigures(PlainHTTP, 5*time.Millisecond, []Calibrated{got}, Load{})
-	if len(figures) != 1 || figures[0].Clock != ClockUser {
+	figures := StampFigures(PlainHTTP, 5*time.Millisecond, []Stream{got}, bench.Load{})
+	if len(figures) != 1 || figures[0].Clock != bench.ClockUser {
 		t.Errorf("figures of %d clocks; want the user's alone", len(figures))
 	}
 }
 
 func TestJoinRefuses(t *testing.T) {
-	for name, spoil := range map[string]func(*Recording, *[]Departure){
-		"a write that nobody read": func(_ *Recording, log *[]Departure) { (*log)[2].End++ },
-		"a log without text":       func(_ *Recording, log *[]Departure) { *log = nil },
-		"a failed stream":          func(rec *Recording, _ *[]Departure) { rec.HTTPStatus = 500 },
+	for name, spoil := range map[string]func(*bench.Recording, *[]Departure){
+		"a write that nobody read": func(_ *bench.Recording, log *[]Departure) { (*log)[2].End++ },
+		"a log without text":       func(_ *bench.Recording, log *[]Departure) { *log = nil },
+		"a failed stream":          func(rec *bench.Recording, _ *[]Departure) { rec.HTTPStatus = 500 },
 	} {
 		rec, log, offset := joined()
 		spoil(&rec, &log)
@@ -100,20 +108,20 @@ func TestJoinRefuses(t *testing.T) {
 }
 
 func TestFigures(t *testing.T) {
-	streams := []Calibrated{
+	streams := []Stream{
 		{Kernel: []time.Duration{10, 20, 30}, User: []time.Duration{40, 50, 60}, KernelInside: 3, UserInside: 1, KernelTTFT: 101, UserTTFT: 110, Truth: 100},
 		{Kernel: []time.Duration{20, 30, 40}, User: []time.Duration{50, 60, 70}, KernelInside: 3, UserInside: 0, KernelTTFT: 103, UserTTFT: 130, Truth: 100},
 		{Kernel: []time.Duration{30, 40, 50}, User: []time.Duration{60, 70, 80}, KernelInside: 0, UserInside: 0, KernelTTFT: 109, UserTTFT: 120, Truth: 100},
 	}
-	figures := StampFigures(OverTLS, 7, streams, Load{})
+	figures := StampFigures(OverTLS, 7, streams, bench.Load{})
 	want := []StampFigure{
-		{Transport: OverTLS, Gap: 7, Clock: ClockKernel, Streams: 3, Best: 20, Inside: 6.0 / 9, Error: Spread{N: 9, P50: 30, P99: 49, Max: 50}}, // rank 7.92 of 0..8: 40 + .92 × 10
-		{Transport: OverTLS, Gap: 7, Clock: ClockUser, Streams: 3, Best: 50, Inside: 1.0 / 9, Error: Spread{N: 9, P50: 60, P99: 79, Max: 80}},
+		{Transport: OverTLS, Gap: 7, Clock: bench.ClockKernel, Streams: 3, Best: 20, Inside: 6.0 / 9, Error: Spread{N: 9, P50: 30, P99: 49, Max: 50}}, // rank 7.92 of 0..8: 40 + .92 × 10
+		{Transport: OverTLS, Gap: 7, Clock: bench.ClockUser, Streams: 3, Best: 50, Inside: 1.0 / 9, Error: Spread{N: 9, P50: 60, P99: 79, Max: 80}},
 	}
 	if diff := cmp.Diff(want, figures); diff != "" {
 		t.Errorf("StampFigures (-want +got):\n%s", diff)
 	}
-	first := TTFTFigures(PlainHTTP, 90, streams, Load{})
+	first := TTFTFigures(PlainHTTP, 90, streams, bench.Load{})
 	if first[0].Error != 3 || first[0].Excess != 13 || first[1].Error != 20 || first[1].Excess != 30 {
 		t.Errorf("TTFTFigures = %+v; want errors of 3 and 20, excesses of 13 and 30", first)
 	}
@@ -122,7 +130,7 @@ func TestFigures(t *testing.T) {
 	if through.PerSecond != 500_000 || through.CPU != 1*us {
 		t.Errorf("ThroughputOf = %+v; want 500,000 a second at 1 µs", through)
 	}
-	cold := ColdFigureOf([]FirstThree{{9, 1, 90, 10}, {2, 1, 20, 10}, {1, 3, 10, 30}}, Load{})
+	cold := ColdFigureOf([]FirstThree{{9, 1, 90, 10}, {2, 1, 20, 10}, {1, 3, 10, 30}}, bench.Load{})
 	if cold.TTFT != 1 || cold.TTFTCold != 10 {
 		t.Errorf("ColdFigureOf = %+v; want 1 and 10", cold)
 	}
@@ -149,15 +157,15 @@ func TestJudge(t *testing.T) {
 		c    Calibration
 		want bool
 	}{
-		{"kernel, 5 ms, at the limit", stamp(ClockKernel, 5*time.Millisecond, 50*us), true},
-		{"kernel, 5 ms, over it", stamp(ClockKernel, 5*time.Millisecond, 50*us+1), false},
-		{"kernel, 1 ms, at the limit", stamp(ClockKernel, time.Millisecond, 20*us), true},
-		{"kernel, 1 ms, over it", stamp(ClockKernel, time.Millisecond, 20*us+1), false},
-		{"user, 5 ms, over it", stamp(ClockUser, 5*time.Millisecond, 200*us+1), false},
-		{"user, 1 ms, over it", stamp(ClockUser, time.Millisecond, 120*us+1), false},
-		{"TTFT, kernel, at the limit", ttft(ClockKernel, 100*us), true},
-		{"TTFT, kernel, too early", ttft(ClockKernel, -100*us-1), false},
-		{"TTFT, user, over it", ttft(ClockUser, 250*us+1), false},
+		{"kernel, 5 ms, at the limit", stamp(bench.ClockKernel, 5*time.Millisecond, 50*us), true},
+		{"kernel, 5 ms, over it", stamp(bench.ClockKernel, 5*time.Millisecond, 50*us+1), false},
+		{"kernel, 1 ms, at the limit", stamp(bench.ClockKernel, time.Millisecond, 20*us), true},
+		{"kernel, 1 ms, over it", stamp(bench.ClockKernel, time.Millisecond, 20*us+1), false},
+		{"user, 5 ms, over it", stamp(bench.ClockUser, 5*time.Millisecond, 200*us+1), false},
+		{"user, 1 ms, over it", stamp(bench.ClockUser, time.Millisecond, 120*us+1), false},
+		{"TTFT, kernel, at the limit", ttft(bench.ClockKernel, 100*us), true},
+		{"TTFT, kernel, too early", ttft(bench.ClockKernel, -100*us-1), false},
+		{"TTFT, user, over it", ttft(bench.ClockUser, 250*us+1), false},
 		{"capacity, at every limit", capacity(500_000, 300_000, 1*us, 3*us, true), true},
 		{"hot path too slow", capacity(499_999, 300_000, 1*us, 3*us, true), false},
 		{"hot path too dear", capacity(500_000, 300_000, 1*us+1, 3*us, true), false},
@@ -193,34 +201,3 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
-
-// TestMonotonicOffset checks the offset against what the system says of its
-// uptime, which is CLOCK_MONOTONIC but for times asleep.
-func TestMonotonicOffset(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		if _, ok := MonotonicOffset(); ok {
-			t.Error("an offset where none can be known")
-		}
-		return
-	}
-	a, ok1 := MonotonicOffset()
-	b, ok2 := MonotonicOffset()
-	if !ok1 || !ok2 || (a-b).Abs() > wallSetSlack {
-		t.Errorf("MonotonicOffset = %v %v, then %v %v", a, ok1, b, ok2)
-	}
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		t.Skip(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if boot, ok := strings.CutPrefix(strings.TrimSpace(line), "btime "); ok {
-			sec, err := time.ParseDuration(boot + "s")
-			if err != nil || math.Abs((a-sec).Seconds()) > 2 {
-				t.Errorf("the clock began at %v; the system booted at %v", a, sec)
-			}
-		}
-	}
-}
-
-// wallSetSlack is by how much a slewed clock may move between two readings.
-const wallSetSlack = time.Millisecond
