@@ -367,6 +367,7 @@ type apiIndex struct {
 	Pairs        string                              `json:"pairs"`
 	Providers    string                              `json:"providers"`
 	Events       string                              `json:"events"`
+	Incidents    string                              `json:"incidents"`
 	Schemas      map[string]string                   `json:"schemas"`
 }
 
@@ -400,7 +401,7 @@ func (e *edition) apiFiles() ([]file, error) {
 				Providers []apiProvider `json:"providers"`
 			}{e.apiHead("providers"), providers}
 		}),
-		e.json(apiPath+"events.json", func() any {
+		e.json(EventsPath, func() any {
 			events := []apiEvent{}
 			for i := range e.events {
 				events = append(events, apiEventOf(&e.events[i]))
@@ -410,6 +411,7 @@ func (e *edition) apiFiles() ([]file, error) {
 				Events []apiEvent `json:"events"`
 			}{e.apiHead("events"), events}
 		}),
+		e.json(incidentsPath, e.apiIncidents),
 	}
 	for _, w := range rollup.Windows() {
 		for _, m := range rollup.BoardMetrics() {
@@ -425,7 +427,7 @@ func (e *edition) apiFiles() ([]file, error) {
 func (e *edition) apiIndex() apiIndex {
 	x := apiIndex{
 		apiHead: e.apiHead("index"), Stability: apiStability, Leaderboards: map[rollup.Window]map[string]string{},
-		Pairs: apiPath + "pairs.json", Providers: apiPath + "providers.json", Events: apiPath + "events.json",
+		Pairs: apiPath + "pairs.json", Providers: apiPath + "providers.json", Events: EventsPath, Incidents: incidentsPath,
 		Schemas: schemaPaths(),
 	}
 	for _, w := range rollup.Windows() {

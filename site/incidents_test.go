@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"os"
 	"path/filepath"
@@ -56,6 +57,33 @@ func TestIncidentsArePublished(t *testing.T) {
 	}
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") {
 		t.Error("a name is alive on the page")
+	}
+	var api struct {
+		Incidents []struct {
+			ID, Kind, Provider, Model string
+			Closed                    *time.Time
+			Failed                    int
+			Parts                     []struct{ Model string }
+		}
+	}
+	if err := json.Unmarshal([]byte(fileOf(t, dir, "api/v1/incidents.json")), &api); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, x := range api.Incidents {
+		ids = append(ids, x.ID[14:])
+	}
+	if !slices.Equal(ids, []string{"dd", "cc", "bb", "aa"}) {
+		t.Fatalf("the API lists %v; want all four, newest first", ids)
+	}
+	if x := api.Incidents[0]; x.Model != "" || len(x.Parts) != 1 || x.Closed != nil {
+		t.Errorf("the API says %+v of a provider's open incident", x)
+	}
+	if x := api.Incidents[3]; x.Model != one.Model || x.Failed != 6 || !x.Closed.Equal(over.Closed) {
+		t.Errorf("the API says %+v of an endpoint's closed incident", x)
+	}
+	if list := schemasOf(t, dir, true); list["incidents"] == nil || list["incidents"].Validate(answersOf(t, dir)["api/v1/incidents.json"]) != nil {
+		t.Error("the incidents do not follow their schema")
 	}
 	problems, err := site.Crawl(os.DirFS(dir))
 	if err != nil || len(problems) > 0 {

@@ -44,9 +44,10 @@ func (e *edition) llms() string {
 	board := e.in.Config.RankBy
 	section("Data",
 		[3]string{"Leaderboard", apiBoardPath(rollup.Window7d, board), "7 days, as JSON"},
-		[3]string{"API index", apiPath + "index.json", "all leaderboards, series, providers, events and schemas; " + lowerFirst(apiStability)},
+		[3]string{"API index", apiPath + "index.json", "all leaderboards, series, providers, events, incidents and schemas; " + lowerFirst(apiStability)},
 		[3]string{"Series", apiPath + "pairs.json", "every endpoint with the path of its file"},
-		[3]string{"Events", apiPath + "events.json", "lasting changes with date, size and evidence"},
+		[3]string{"Events", EventsPath, "lasting changes with date, size and evidence"},
+		[3]string{"Incidents", incidentsPath, "when an endpoint or a provider was down or degraded"},
 		[3]string{"Dataset", datasetPath, "every sample as SQLite, with a dictionary; licence and citation"})
 	section("Method",
 		[3]string{"Methodology", "methodology/", "what is measured, how, and what is not claimed"},

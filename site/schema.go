@@ -18,7 +18,7 @@ const schemaPath = apiPath + "schema/"
 
 // answerKinds are the kinds of answer, each with a schema of its own.
 func answerKinds() []string {
-	return []string{"index", "pairs", "providers", "events", "leaderboard", "pair"}
+	return []string{"index", "pairs", "providers", "events", "incidents", "leaderboard", "pair"}
 }
 
 // schemaFiles are the schemas of all answers, and what they share.

@@ -146,6 +146,7 @@ func TestSchemasRefuse(t *testing.T) {
 		{"api/v1/pairs.json", "pairs", "none"},
 		{"api/v1/providers.json", "simulated", "no"},
 		{"api/v1/events.json", "events", nil},
+		{"api/v1/incidents.json", "incidents", nil},
 	} {
 		t.Run(path.Base(tt.file)+" "+tt.where, func(t *testing.T) {
 			root := answersOf(t, dir)[tt.file].(map[string]any)
