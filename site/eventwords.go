@@ -88,19 +88,36 @@ type Change struct {
 }
 
 // splitChange says where a change of the mean time to the last token came from.
+// What rounds to nothing is not said: it would read as a claim of nought.
 func splitChange(head, lead string, d stats.Decomposition) *Change {
-	c := &Change{Head: head, Text: lead}
-	c.Text += fmt.Sprintf(" A mean answer takes %s %s: %s from %s, %s from %s, %s from %s.",
-		seconds(math.Abs(d.TotalMs)), pick(d.TotalMs, "longer", "less"),
-		signedSeconds(d.StartMs), pick(d.StartMs, "a later start", "an earlier start"),
-		signedSeconds(d.VolumeMs), pick(d.VolumeMs, "longer answers", "shorter answers"),
-		signedSeconds(d.SpeedMs), pick(d.SpeedMs, "slower writing", "faster writing"))
-	c.Text = strings.TrimSpace(c.Text)
-	parts := svg.Parts{Label: c.Text, Parts: []svg.Part{
-		{Name: pick(d.StartMs, "later start", "earlier start"), Value: d.StartMs, Text: signedSeconds(d.StartMs), Hue: svg.Wait},
-		{Name: pick(d.VolumeMs, "longer answers", "shorter answers"), Value: d.VolumeMs, Text: signedSeconds(d.VolumeMs), Hue: svg.Neutral},
-		{Name: pick(d.SpeedMs, "slower writing", "faster writing"), Value: d.SpeedMs, Text: signedSeconds(d.SpeedMs), Hue: svg.Speed},
+	c := &Change{Head: head, Text: "A mean answer takes just as long"}
+	if !roundsToNothing(d.TotalMs) {
+		c.Text = fmt.Sprintf("A mean answer takes %s %s", seconds(math.Abs(d.TotalMs)), pick(d.TotalMs, "longer", "less"))
+	}
+	parts := svg.Parts{Parts: []svg.Part{
+		{Name: pick(d.StartMs, "later start", "earlier start"), Value: d.StartMs, Hue: svg.Wait},
+		{Name: pick(d.VolumeMs, "longer answers", "shorter answers"), Value: d.VolumeMs, Hue: svg.Neutral},
+		{Name: pick(d.SpeedMs, "slower writing", "faster writing"), Value: d.SpeedMs, Hue: svg.Speed},
 	}}
+	from := [...]string{pick(d.StartMs, "a ", "an "), "", ""}
+	var said []string
+	for i, part := range parts.Parts {
+		parts.Parts[i].Text = signedSeconds(part.Value)
+		if !roundsToNothing(part.Value) {
+			said = append(said, signedSeconds(part.Value)+" from "+from[i]+part.Name)
+		}
+	}
+	if len(said) > 0 {
+		c.Text += ": " + strings.Join(said, ", ")
+	}
+	switch {
+	case strings.HasSuffix(lead, "."):
+		c.Text = lead + " " + c.Text
+	case lead != "":
+		c.Text = lead + " " + lowerFirst(c.Text)
+	}
+	c.Text += "."
+	parts.Label = c.Text
 	c.Figure = &Figure{Label: c.Text}
 	parts.Size = svg.Wide(0)
 	c.Figure.Wide = parts.SVG()
@@ -121,8 +138,11 @@ func pick(change float64, positive, negative string) string {
 // must add up to the eye.
 func seconds(ms float64) string { return fmt.Sprintf("%.2f s", ms/1000) }
 
+// roundsToNothing reports whether [seconds] has nothing to show of milliseconds.
+func roundsToNothing(ms float64) bool { return math.Round(ms/10) == 0 }
+
 func signedSeconds(ms float64) string {
-	if math.Round(ms/10) == 0 {
+	if roundsToNothing(ms) {
 		return "0.00 s"
 	}
 	if ms < 0 {

@@ -378,8 +378,7 @@ func (e *edition) changeOf(p *endpoint, w rollup.Window) *Change {
 	if !ok {
 		return nil
 	}
-	c := splitChange("No lasting change found.", "Against the "+windowWords(w)+" before:", d)
-	c.Text = strings.Replace(c.Text, "before: A", "before, a", 1)
+	c := splitChange("No lasting change found", "Against the "+windowWords(w)+" before,", d)
 	c.Figure = nil // ordinary variation deserves words, not a picture
 	return c
 }

@@ -101,17 +101,27 @@ func TestShiftWords(t *testing.T) {
 	}
 }
 
-// TestSplitChange puts the worked example in words.
+// TestSplitChange puts the worked example in words, and is silent of parts that
+// round to nothing.
 func TestSplitChange(t *testing.T) {
-	c := splitChange("Head", "Lead.", stats.Decomposition{TotalMs: 3290, StartMs: 50, VolumeMs: 2520, SpeedMs: 720})
-	want := "Lead. A mean answer takes 3.29 s longer: +0.05 s from a later start, +2.52 s from longer answers, +0.72 s from slower writing."
-	if c.Text != want {
-		t.Errorf("got %q; want %q", c.Text, want)
-	}
-	c = splitChange("", "", stats.Decomposition{TotalMs: -300, StartMs: 2, VolumeMs: -400, SpeedMs: 98})
-	want = "A mean answer takes 0.30 s less: 0.00 s from a later start, −0.40 s from shorter answers, +0.10 s from slower writing."
-	if c.Text != want {
-		t.Errorf("got %q; want %q", c.Text, want)
+	for _, tt := range []struct {
+		lead string
+		of   stats.Decomposition
+		want string
+	}{
+		{"Lead.", stats.Decomposition{TotalMs: 3290, StartMs: 50, VolumeMs: 2520, SpeedMs: 720},
+			"Lead. A mean answer takes 3.29 s longer: +0.05 s from a later start, +2.52 s from longer answers, +0.72 s from slower writing."},
+		{"", stats.Decomposition{TotalMs: -300, StartMs: 2, VolumeMs: -400, SpeedMs: 98},
+			"A mean answer takes 0.30 s less: −0.40 s from shorter answers, +0.10 s from slower writing."},
+		{"Against the 7 days before,", stats.Decomposition{TotalMs: 3, StartMs: 2, VolumeMs: -3, SpeedMs: 4},
+			"Against the 7 days before, a mean answer takes just as long."},
+		{"", stats.Decomposition{TotalMs: 4, StartMs: 104, SpeedMs: -100},
+			"A mean answer takes just as long: +0.10 s from a later start, −0.10 s from faster writing."},
+		{"", stats.Decomposition{TotalMs: 9, StartMs: 3, VolumeMs: 3, SpeedMs: 3}, "A mean answer takes 0.01 s longer."},
+	} {
+		if got := splitChange("Head", tt.lead, tt.of).Text; got != tt.want {
+			t.Errorf("%+v: got %q; want %q", tt.of, got, tt.want)
+		}
 	}
 }
 
