@@ -219,6 +219,9 @@ func (e *edition) shareOrigins(root string, p *endpoint, w rollup.Window) []Orig
 	return append(list, last, price)
 }
 
+// Few reports whether the entries are so few that they need not be folded.
+func (p *Provenance) Few() bool { return len(p.Rows) < 5 }
+
 // doors returns one door for each of n cells of a row but the first, which is
 // its header.
 func doors(href string, n int) []string {

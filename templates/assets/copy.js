@@ -1,5 +1,15 @@
-// Puts a copy button on each <pre data-copy>.
+// Opens what folds the entry that an address names, where the browser does not
+// by itself, and puts a copy button on each <pre data-copy>.
 (() => {
+  const reveal = () => {
+    const entry = document.getElementById(location.hash.slice(1))
+    const fold = entry?.closest('details:not([open])')
+    if (!fold) return
+    fold.open = true
+    entry.scrollIntoView()
+  }
+  addEventListener('hashchange', reveal)
+  reveal()
   if (!navigator.clipboard) return
   for (const pre of document.querySelectorAll('pre[data-copy]')) {
     const box = document.createElement('div')
