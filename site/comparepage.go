@@ -24,6 +24,8 @@ type ComparePage struct {
 	Note          string     // how sure Versus is
 	Notes         []string   // the same for two, three and four endpoints
 	Data          string     // folder of the files that scripts read
+	SpeedQuery    string     // link to the days of a difference, where scripts fill in the series
+	WaitQuery     string     // for {A} and {B}
 	Neighbours    []Versus
 	NearNote      string
 	All           BoardTable
@@ -209,11 +211,11 @@ func (e *edition) comparePage(f *field, duels [][2]*endpoint) ComparePage {
 		rows := e.boards[compareWindow][rollup.DecodeTPS].row
 		order := slices.SortedFunc(slices.Values(f.list), func(a, b *endpoint) int { return rows[a.series] - rows[b.series] })
 		v := e.versus(p.Root, order[0], order[1], f.compare(order[0], order[1], 1))
-		if slices.Contains(duels, [2]*endpoint{order[0], order[1]}) {
-			v.lead(p.Root + duelPath(order[0], order[1]))
-			v.Href = ""
-		}
+		v.Speed.Href = queryLink(p.Root, e.pairedQuery(order[0], order[1], rollup.DecodeTPS, compareWindow))
+		v.Wait.Href = queryLink(p.Root, e.pairedQuery(order[0], order[1], rollup.TTFT, compareWindow))
 		p.Versus = []Versus{v}
+		p.SpeedQuery = queryLink(p.Root, e.pairedOf("{A}", "{B}", rollup.DecodeTPS, compareWindow))
+		p.WaitQuery = queryLink(p.Root, e.pairedOf("{A}", "{B}", rollup.TTFT, compareWindow))
 	}
 	return p
 }
@@ -399,23 +401,29 @@ func (e *edition) lengthsTable(root string, list []*endpoint) *Table {
 	return t
 }
 
-// A comparedPair is one endpoint against another as the script shows it: texts
-// for two, three and four endpoints chosen, which differ in how far intervals
-// are widened.
+// A comparedEndpoint is an endpoint against each other one, as the script shows it.
+type comparedEndpoint struct {
+	Series  []string                `json:"series"` // as [seriesTerms] has them; null where no link can hold them
+	Against map[string]comparedPair `json:"against"`
+}
+
+// A comparedPair is one endpoint against another: texts for two, three and four
+// endpoints chosen, which differ in how far intervals are widened.
 type comparedPair struct {
-	Speed [maxChosen - 1][2]string `json:"speed"` // what, interval
-	Wait  [maxChosen - 1][2]string `json:"wait"`
-	Done  [maxChosen - 1]string    `json:"done"`
+	Series []string                 `json:"series"` // of the other
+	Speed  [maxChosen - 1][2]string `json:"speed"`  // what, interval
+	Wait   [maxChosen - 1][2]string `json:"wait"`
+	Done   [maxChosen - 1]string    `json:"done"`
 }
 
 // comparedJSON returns what is said of an endpoint against each other one.
 func (e *edition) comparedJSON(f *field, p *endpoint) ([]byte, error) {
-	all := map[string]comparedPair{}
+	all := comparedEndpoint{Series: e.linkedTerms(p), Against: map[string]comparedPair{}}
 	for _, other := range f.list {
 		if other == p {
 			continue
 		}
-		var x comparedPair
+		x := comparedPair{Series: e.linkedTerms(other)}
 		for i := range x.Done {
 			chosen := i + 2
 			c := f.compare(p, other, chosen*(chosen-1)/2)
@@ -423,13 +431,22 @@ func (e *edition) comparedJSON(f *field, p *endpoint) ([]byte, error) {
 			x.Speed[i], x.Wait[i] = [2]string{speed.Text, speed.Interval}, [2]string{wait.Text, wait.Interval}
 			x.Done[i] = doneFirst(p, other, c[0], c[1])
 		}
-		all[other.key()] = x
+		all.Against[other.key()] = x
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
 		return nil, fmt.Errorf("encode comparisons of %s: %w", strconv.Quote(p.key()), err)
 	}
 	return append(data, '\n'), nil
+}
+
+// linkedTerms returns the condition that names a series for a link that compares
+// it, nil if a link cannot hold it twice.
+func (e *edition) linkedTerms(p *endpoint) []string {
+	if queryLink("", e.pairedQuery(p, p, rollup.DecodeTPS, compareWindow)) == "" {
+		return nil
+	}
+	return seriesTerms(p, "")
 }
 
 // differenceOrigins says where the differences of two endpoints come from.

@@ -27,7 +27,7 @@ func TestDoors(t *testing.T) {
 			kind = "board"
 		}
 		switch kind {
-		case "board", "24h", "first-token", "model", "provider", "pair", "compare", "evaluate":
+		case "board", "24h", "first-token", "model", "provider", "pair", "compare", "evaluate", "reliability", "price", "estimate", "race":
 		default:
 			return nil
 		}

@@ -116,7 +116,9 @@ func (e *edition) estimatePage(load Load) EstimatePage {
 		return seconds
 	}
 	p.Cross = crossing(list)
-	p.Worked = workedTable(list)
+	if p.Worked = workedTable(list); p.Worked != nil {
+		p.Worked.lead("#formulas")
+	}
 	slices.SortStableFunc(list, func(a, b paced) int { return cmp.Compare(length(a), length(b)) })
 	for _, x := range list {
 		seconds := length(x)

@@ -43,6 +43,12 @@ func TestCompareInBrowser(t *testing.T) {
 	if len(served) != 2 {
 		t.Fatalf("%q are shown first; want two", served)
 	}
+	// What the script shows leads to the same days as what is served.
+	const days = `[...document.querySelectorAll('#side-by-side .versus a.dim')].map(a => a.closest('td').dataset.l + ': ' + new URL(a.href).searchParams.get('sql') + a.hash)`
+	asked := browser.Value[[]string](b, days)
+	if len(asked) != 2 || !strings.Contains(asked[0], "a.decode_tps_p50 AS a") || !strings.Contains(asked[1], "b.model = '") {
+		t.Errorf("the differences lead to %q; want the days of both metrics", asked)
+	}
 	b.Choose("[data-pick] label:nth-child(3) select", browser.Value[string](b, `[...document.querySelector('[data-pick] select').options].map(o => o.value).find(v => ![...document.querySelectorAll('[data-pick] select')].some(s => s.value == v))`))
 	b.Wait(`document.querySelectorAll('#side-by-side .versus tbody tr').length == 3`)
 	if got := browser.Value[[]string](b, rows); len(got) != 3 {
@@ -76,6 +82,9 @@ func TestCompareInBrowser(t *testing.T) {
 	b.Clean("compare/?with=")
 	b.Scripts(false)
 	b.Visit("compare/" + address)
+	if got := browser.Value[[]string](b, days); !same(got, asked) {
+		t.Errorf("without scripts the differences lead to %q; with them to %q", got, asked)
+	}
 	if got := browser.Value[[]string](b, rows); !same(got, served) || browser.Value[int](b, "document.querySelectorAll('#neighbours .versus tbody tr').length") == 0 {
 		t.Errorf("without scripts %q is shown; want %q and the neighbours", got, served)
 	}

@@ -110,12 +110,12 @@ func (e *edition) pricePage() PricePage {
 		page.Unknown = plural(n, "endpoint") + " without a published price or a speed of the last " + windowWords(listWindow) + " left out."
 	}
 	if len(list) > 0 {
-		page.Figure = priceFigure(list)
+		page.Figure = priceFigure(page.Root, list)
 	}
 	return page
 }
 
-func priceFigure(list []offer) *Figure {
+func priceFigure(root string, list []offer) *Figure {
 	fig := &Figure{
 		ID: "offers", Title: "Price against decode speed",
 		Text:  "To the left is cheaper, up is faster. Along the dashed line more speed costs more; the offers on it are drawn in blue. One below the line whose interval reaches it cannot be told from those on it.",
@@ -137,6 +137,8 @@ func priceFigure(list []offer) *Figure {
 			interval = rate(o.speed.lo) + "–" + rate(o.speed.hi)
 		}
 		fig.Table.Rows = append(fig.Table.Rows, []string{o.title(), priceNumber(o.model.PriceIn).Text, price(o.price), o.speed.Text, interval, string(o.place)})
+		cost, speed := root+o.path+"#"+ofPrice, root+o.path+"#"+ofLevel(rollup.DecodeTPS)
+		fig.Table.Doors = append(fig.Table.Doors, []string{"", cost, cost, speed, speed})
 	}
 	fig.Wide, fig.Phone = drawing(func(s svg.Size) template.HTML {
 		chart.Size = s

@@ -182,6 +182,21 @@ func (e *edition) failuresQuery(p *endpoint, w rollup.Window) question {
 	return question{whole: !s.short(), sql: "SELECT error_kind, error_detail, failed_in, count(*) AS runs\n" + fromRuns(p, s) + " AND outcome = 'failed' GROUP BY 1, 2, 3 ORDER BY 4 DESC"}
 }
 
+// anatomyQuery asks how the runs of all endpoints ended, day by day.
+func (e *edition) anatomyQuery(w rollup.Window) string {
+	span := w.Span(e.now)
+	return fmt.Sprintf("SELECT day, sum(samples) AS runs, sum(errors_server) AS server, sum(errors_timeout) AS timeout, sum(errors_network) AS network, sum(errors_malformed) AS malformed,\n"+
+		"  sum(errors_rate_limit) AS rate_limit, sum(errors_auth) AS auth, sum(errors_quota) AS quota\nFROM daily WHERE day >= '%s' AND day < '%s' GROUP BY day ORDER BY day DESC",
+		span.From.UTC().Format(time.DateOnly), dayAfter(span.To))
+}
+
+// allFailuresQuery asks what the failures of all endpoints were.
+func (e *edition) allFailuresQuery(w rollup.Window) question {
+	span := w.Span(e.now)
+	return question{whole: true, sql: fmt.Sprintf("SELECT error_kind, error_detail, failed_in, count(*) AS runs\nFROM samples WHERE started_at >= '%s' AND started_at < '%s' AND outcome = 'failed'\nGROUP BY 1, 2, 3 ORDER BY 4 DESC",
+		span.From.UTC().Format(time.DateOnly), dayAfter(span.To))}
+}
+
 // deliveryQuery asks how answers arrived.
 func (e *edition) deliveryQuery(p *endpoint, w rollup.Window) question {
 	s := spanOf(p, w)
@@ -200,6 +215,28 @@ func (e *edition) ageQuery(p *endpoint) question {
 	return question{sql: "SELECT started_at FROM samples " + whereSeries(p, "") + "\n  AND outcome = 'ok' ORDER BY id DESC LIMIT 1"}
 }
 
+// dutyQuery asks when an endpoint's runs came and what stamped them.
+func (e *edition) dutyQuery(p *endpoint) string {
+	return "SELECT started_at, late_s, clock, client_noisy FROM samples " + whereSeries(p, "") + "\n  AND " + e.onDuty() + " ORDER BY id DESC"
+}
+
+// dutiesQuery counts the same for all endpoints.
+func (e *edition) dutiesQuery() string {
+	return "SELECT provider, model, vantage, nonce, max(started_at) AS newest, count(*) AS runs, count(late_s) AS for_a_slot, max(late_s) AS latest_s,\n" +
+		"  100.0 * sum(clock IS 'kernel') / count(clock) AS kernel_percent, 100.0 * avg(client_noisy) AS noisy_percent\nFROM samples WHERE " + e.onDuty() + " GROUP BY 1, 2, 3, 4"
+}
+
+// latenessQuery counts runs by how late they came.
+func (e *edition) latenessQuery() string {
+	return "SELECT late_s, count(*) AS runs FROM samples WHERE " + e.onDuty() + " AND late_s IS NOT NULL GROUP BY 1 ORDER BY 1"
+}
+
+// onDuty is the condition that a run is of the days that the status looks at.
+func (e *edition) onDuty() string {
+	const upTo = "2006-01-02T15:04:05.999"
+	return fmt.Sprintf("started_at >= '%s' AND started_at < '%s'", e.now.Add(-statusSpan).UTC().Format(upTo), e.now.UTC().Format(upTo))
+}
+
 // newestQuery asks for the newest success, all that is kept of it.
 func (e *edition) newestQuery(p *endpoint) question {
 	return question{sql: "SELECT * FROM samples " + whereSeries(p, "") + "\n  AND outcome = 'ok' ORDER BY id DESC LIMIT 1"}
@@ -214,9 +251,15 @@ func (e *edition) hoursQuery(p *endpoint) question {
 
 // pairedQuery asks for the days on which two series can be compared.
 func (e *edition) pairedQuery(a, b *endpoint, m rollup.Metric, w rollup.Window) string {
+	return e.pairedOf(strings.Join(seriesTerms(a, "a."), " AND "), strings.Join(seriesTerms(b, "b."), " AND "), m, w)
+}
+
+// pairedOf is [edition.pairedQuery] of the series that meet two conditions, on
+// the columns of a and of b.
+func (e *edition) pairedOf(a, b string, m rollup.Metric, w rollup.Window) string {
 	span := w.Span(e.now)
-	return fmt.Sprintf("SELECT day, a.%[1]s_p50 AS a, b.%[1]s_p50 AS b\nFROM daily a JOIN daily b USING (day) %[2]s\n  %[3]s\n  AND day >= '%[4]s' AND day < '%[5]s' AND a.%[1]s_n >= %[6]d AND b.%[1]s_n >= %[6]d ORDER BY day",
-		m, whereSeries(a, "a."), strings.Replace(whereSeries(b, "b."), "WHERE", "AND", 1), span.From.Format(time.DateOnly), dayAfter(span.To), stats.MinDayRuns)
+	return fmt.Sprintf("SELECT day, a.%[1]s_p50 AS a, b.%[1]s_p50 AS b\nFROM daily a JOIN daily b USING (day) WHERE %[2]s\n  AND %[3]s\n  AND day >= '%[4]s' AND day < '%[5]s' AND a.%[1]s_n >= %[6]d AND b.%[1]s_n >= %[6]d ORDER BY day",
+		m, a, b, span.From.Format(time.DateOnly), dayAfter(span.To), stats.MinDayRuns)
 }
 
 // mediansQuery asks for the daily medians of several series.
@@ -253,10 +296,17 @@ func fromDays(p *endpoint, s sqlSpan) string {
 // whereSeries is the condition that names a series, in the columns of table,
 // which ends in a dot or is empty.
 func whereSeries(p *endpoint, table string) string {
+	return "WHERE " + strings.Join(seriesTerms(p, table), " AND ")
+}
+
+// seriesTerms are the parts of that condition, each of which begins with its column.
+func seriesTerms(p *endpoint, table string) []string {
 	nonce := 0
 	if p.series.Nonce {
 		nonce = 1
 	}
-	return "WHERE " + table + "provider = " + literal(p.series.Provider) + " AND " + table + "model = " + literal(p.series.Model) +
-		" AND " + table + "vantage = " + literal(p.series.Vantage) + " AND " + table + "nonce = " + strconv.Itoa(nonce)
+	return []string{
+		table + "provider = " + literal(p.series.Provider), table + "model = " + literal(p.series.Model),
+		table + "vantage = " + literal(p.series.Vantage), table + "nonce = " + strconv.Itoa(nonce),
+	}
 }

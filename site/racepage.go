@@ -112,7 +112,11 @@ func (e *edition) racePage(racers []*endpoint) RacePage {
 	for _, r := range racers {
 		p.Options = append(p.Options, Option{r.key(), r.title()})
 	}
-	p.Figure = e.raceFigure(first)
+	if p.Figure = e.raceFigure(first); p.Figure != nil {
+		for _, r := range first {
+			p.Figure.Table.Doors = append(p.Figure.Table.Doors, doors(e.link(p.Root, e.newestQuery(r)), len(p.Figure.Table.Head)))
+		}
+	}
 	return p
 }
 

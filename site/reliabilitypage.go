@@ -33,9 +33,10 @@ type ReliabilityPage struct {
 
 // A ReliabilityRow is one endpoint.
 type ReliabilityRow struct {
-	Href, Name, Provider string
-	Words                string // what the filter looks at
-	Class                string
+	Path, Href     string // its page over the window, and the part of it about failures
+	Name, Provider string
+	Words          string // what the filter looks at
+	Class          string
 
 	Available, Success, Throttle Number
 	Interval                     string // of Available
@@ -43,6 +44,11 @@ type ReliabilityRow struct {
 	ThrottleInterval             string
 	Range, Strip                 template.HTML
 	Outages, Runs, Thought       Number
+}
+
+// Door makes a number of the row a door to an entry of the endpoint's page.
+func (r ReliabilityRow) Door(n Number, entry string) made {
+	return made{n, r.Path + "#" + ofPrefix + entry}
 }
 
 // A Thinker is an endpoint that spent a run's whole budget on thinking.
@@ -148,8 +154,11 @@ func (e *edition) reliabilityPage() ReliabilityPage {
 		page.Observer = fmt.Sprintf("%s failed with most others at once: our own connection did. They are among the bars, and in no rate.", plural(observer, "run"))
 	}
 	page.Anatomy = e.anatomyFigure(list, thought)
-	page.Faults = e.faultsTable(list)
-	page.Outages, page.More = outagesTable(list)
+	page.Anatomy.source(queryLink(page.Root, e.anatomyQuery(reliabilityWindow)))
+	if page.Faults = e.faultsTable(list); page.Faults != nil {
+		page.Faults.Query = e.link(page.Root, e.allFailuresQuery(reliabilityWindow))
+	}
+	page.Outages, page.More = outagesTable(page.Root, list)
 	return page
 }
 
@@ -170,7 +179,7 @@ func reliabilityRow(root string, p *endpoint, axis svg.Axis) ReliabilityRow {
 	s := p.summary[reliabilityWindow]
 	r := &s.Reliability
 	row := ReliabilityRow{
-		Href: root + p.windowPath(reliabilityWindow) + "#reliability", Name: p.name, Provider: p.provider.name,
+		Path: root + p.windowPath(reliabilityWindow), Href: root + p.windowPath(reliabilityWindow) + "#reliability", Name: p.name, Provider: p.provider.name,
 		Available: shareNumber(r.Availability), Success: shareNumber(r.SuccessRate), Throttle: shareNumber(r.Throttle),
 		Interval: shareInterval(r.Availability), SuccessInterval: shareInterval(r.SuccessRate), ThrottleInterval: shareInterval(r.Throttle),
 		Strip: stripOf(p.strip), Runs: number(count(s.Runs), float64(s.Runs)), Outages: number(count(len(r.Outages)), float64(len(r.Outages))),
@@ -321,7 +330,7 @@ func (e *edition) faultsTable(list []*endpoint) *Table {
 }
 
 // outagesTable lists the newest outages of all endpoints.
-func outagesTable(list []*endpoint) (t *Table, more string) {
+func outagesTable(root string, list []*endpoint) (t *Table, more string) {
 	type outage struct {
 		rollup.Outage
 		of *endpoint
@@ -350,6 +359,8 @@ func outagesTable(list []*endpoint) (t *Table, more string) {
 			until = age(o.To.Sub(o.From))
 		}
 		t.Rows = append(t.Rows, []string{o.From.UTC().Format("2 Jan 2006 15:04"), o.of.title(), count(o.Runs), until})
+		runs := root + o.of.windowPath(reliabilityWindow) + "#reliability"
+		t.Doors = append(t.Doors, []string{"", "", runs, runs})
 	}
 	return t, more
 }

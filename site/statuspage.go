@@ -20,6 +20,7 @@ import (
 type StatusPage struct {
 	Page
 	Heading  string
+	Query    string // link to what the table counts
 	Facts    []Fact
 	Lateness *Figure
 	Rows     []StatusRow
@@ -34,6 +35,7 @@ type StatusRow struct {
 	Newest, Covered, Gaps, Typical, Late Number
 	Kernel, Noisy, Runs                  Number
 	LongestGap                           string
+	Query                                string // link to its runs
 }
 
 // statusSpan is how far back the page looks.
@@ -126,14 +128,18 @@ func (e *edition) statusPage() StatusPage {
 			all.newest = d.newest
 		}
 		if d.runs > 0 || !p.model.Retired {
-			page.Rows = append(page.Rows, e.statusRow(page.Root, p, d))
+			row := e.statusRow(page.Root, p, d)
+			row.Query = queryLink(page.Root, e.dutyQuery(p))
+			page.Rows = append(page.Rows, row)
 		}
 	}
 	slices.SortStableFunc(page.Rows, func(a, b StatusRow) int { return strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text)) })
 	slices.Sort(all.late)
 	page.Heading = e.statusHeading(all)
 	page.Facts = e.statusFacts(all)
+	page.Query = queryLink(page.Root, e.dutiesQuery())
 	page.Lateness = latenessFigure(all.late)
+	page.Lateness.source(queryLink(page.Root, e.latenessQuery()))
 	page.calibrate(e.in.Calibration)
 	return page
 }
@@ -171,7 +177,8 @@ func (e *edition) statusFacts(d duty) []Fact {
 		facts[0].Sub = instant(d.newest)
 	}
 	for i := range facts {
-		if facts[i].Why != "" {
+		if facts[i].Href = "#endpoints"; facts[i].Why != "" {
+			facts[i].Href = ""
 			facts[i].Unit, facts[i].Sub = "", facts[i].Why
 		}
 	}

@@ -44,10 +44,14 @@
     a.href = rows.get(key).href
     return a
   }
-  const cell = (label, [what, interval]) => {
+  // A link to the days that a difference is made of, for the series a and b.
+  const query = (link, a, b) => a && b && link?.replace(/%7B([AB])%7D/g, (_, side) =>
+    encodeURIComponent((side == 'A' ? a : b).map(term => side.toLowerCase() + '.' + term).join(' AND ')))
+  const cell = (label, [what, interval], href) => {
     const clear = /^[\d.,]/.test(what)
-    const dim = make('span', interval)
+    const dim = make(href ? 'a' : 'span', interval)
     dim.className = 'dim'
+    if (href) dim.href = href
     const td = make('td', clear ? make('b', what) : what, ' ', dim)
     td.dataset.l = label
     return td
@@ -69,10 +73,11 @@
     if (mine != turn) return
     shown.replaceChildren(...keys.map(k => rows.get(k).row.cloneNode(true)))
     versus.replaceChildren(...keys.flatMap((a, i) => keys.slice(i + 1).map(b => {
-      const x = all[i][b]
+      const x = all[i].against[b]
+      const days = metric => query(part.dataset[metric], all[i].series, x.series)
       const head = make('th', link(a), ' against ', link(b))
       head.scope = 'row'
-      return make('tr', head, cell('speed', x.speed[keys.length - 2]), cell('first token', x.wait[keys.length - 2]), make('td', x.done[keys.length - 2]))
+      return make('tr', head, cell('speed', x.speed[keys.length - 2], days('speed')), cell('first token', x.wait[keys.length - 2], days('wait')), make('td', x.done[keys.length - 2]))
     })))
     note.textContent = notes[keys.length - 2]
     part.dataset.ready = keys.join(' ')
