@@ -11,7 +11,8 @@ import (
 // OpenCode and other gateways.
 //
 // The answer is complete with message_stop. message_start has the input usage
-// and a placeholder for the output; message_delta the cumulative output.
+// and a placeholder for the output, which is left out; message_delta has the
+// cumulative output.
 //
 // Source: https://docs.claude.com/en/docs/build-with-claude/streaming.
 type Anthropic struct{}
@@ -110,6 +111,8 @@ func (d *anthropicDecoder) message(ev *Event, c *cursor) {
 			d.setModel(ev, c)
 		case "usage":
 			anthropicUsage(ev, c)
+			// A placeholder, which an answer that breaks off would keep as its count.
+			ev.Usage.Output = Count{}
 		default:
 			c.skip()
 		}

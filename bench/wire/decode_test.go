@@ -187,10 +187,11 @@ func TestAnthropicQuirks(t *testing.T) {
 	stop := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":291,"output_tokens":7}}`
 	end := `{"type":"message_stop"}`
 	usage := Usage{Input: Known(291), Output: Known(7), CachedApart: true}
-	first := Usage{Input: Known(56), Output: Known(1), CachedApart: true}
+	first := Usage{Input: Known(56), CachedApart: true} // its output is a placeholder
 	checkDecode(t, Anthropic{}, []decodeTest{
 		{"the delta corrects the start (OpenCode)", events(`{"type":"ping"}`, start, text, stop, end, `{"type":"ping","cost":"0.1"}`), told{visible: "a", finish: "end_turn", usage: usage}},
 		{"stop reason without message_stop", events(start, text, stop), told{visible: "a", finish: "end_turn", usage: usage, verdict: malformed(DetailTruncated)}},
+		{"cut off before its count", events(start, text, text), told{visible: "aa", usage: first, verdict: malformed(DetailTruncated)}},
 		{"[DONE] is no end", events(start, text, "[DONE]"), told{visible: "a", usage: first, verdict: malformed(DetailTruncated)}},
 		{"[DONE] after the end", events(start, text, stop, end) + "event: data\ndata: [DONE]\n\n", told{visible: "a", finish: "end_turn", usage: usage}},
 		{"text at the start of a block", events(start, `{"type":"content_block_start","content_block":{"type":"text","text":"b"}}`, text, stop, end), told{visible: "ba", finish: "end_turn", usage: usage}},
@@ -198,7 +199,7 @@ func TestAnthropicQuirks(t *testing.T) {
 			`{"type":"content_block_delta","delta":{"type":"citations_delta","citation":{"cited_text":"c","text":"c"}}}`, text, stop, end), told{visible: "a", reasoning: "t", finish: "end_turn", usage: usage}},
 		{"tool only", events(start, `{"type":"content_block_start","content_block":{"type":"tool_use","input":{}}}`, `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{}"}}`, stop, end),
 			told{finish: "end_turn", usage: usage, verdict: malformed(DetailToolCall)}},
-		{"refusal", events(start, `{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":1}}`, end), told{finish: "refusal", usage: first, verdict: malformed(DetailRefusal)}},
+		{"refusal", events(start, `{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":1}}`, end), told{finish: "refusal", usage: Usage{Input: Known(56), Output: Known(1), CachedApart: true}, verdict: malformed(DetailRefusal)}},
 		{"overloaded in mid-stream", events(start, text) + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
 			told{visible: "a", usage: first, verdict: Failure{Kind: KindServer, Detail: DetailOverloaded}}},
 		{"type in the event name only", "event: content_block_delta\ndata: {\"delta\":{\"text\":\"a\"}}\n\nevent: message_stop\ndata: {}\n\n", told{visible: "a"}},
