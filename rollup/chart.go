@@ -298,7 +298,7 @@ type Bin struct {
 type Spectrum struct {
 	Metric   Metric
 	Bins     []Bin
-	Timeouts int // runs cut off by the time limit, which lie beyond every bin of a time
+	Timeouts int // runs cut off before they had the number, which lie beyond every bin of a time
 }
 
 // Spectrum returns at most most bins of the window's values, most being 1 or
@@ -320,7 +320,7 @@ func (t *Track) Spectrum(m Metric, w Window, most int, now time.Time) Spectrum {
 		switch {
 		case r.counts() && ok:
 			hist.Add(v)
-		case r.kind == wire.KindTimeout && !r.observer:
+		case m.cutOff(&r):
 			s.Timeouts++
 		}
 	}

@@ -54,7 +54,10 @@ type Distribution struct {
 	Timeouts     int // runs cut off before they had the number
 	WithTimeouts Quantiles
 
-	Approximate bool // percentiles come from histograms: within 1 %
+	// Approximate is set where percentiles come from the histograms of buckets:
+	// within 1 %. Buckets do not tell which timeouts came after the first text,
+	// or before the limit, so WithTimeouts ranks all of them last.
+	Approximate bool
 }
 
 // quantilesOf applies f to each of the printed quantiles.

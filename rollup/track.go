@@ -81,6 +81,7 @@ type run struct {
 	kind      wire.ErrorKind
 	noisy     bool
 	observer  bool  // failed with most others: our own connection's fault
+	ranOut    bool  // the time limit cut it off: it would have taken longer than any
 	estimated bool  // its token count is a guess
 	tokens    int32 // visible
 	cond      int32
@@ -203,6 +204,7 @@ func newRun(s *bench.Sample) (r run, o outcome) {
 	if r.hybrid, o.path = s.HybridTPS(); o.path == bench.PathMalformed {
 		r.hybrid = 0
 	}
+	r.ranOut = s.Kind == wire.KindTimeout && s.Detail != bench.DetailDialTimeout && s.Detail != wire.DetailProviderSlow
 	var why bench.Reason
 	r.burstiness, why = s.Burstiness()
 	r.hasBurstiness = why.OK()

@@ -235,15 +235,30 @@ func distributionOf(m Metric, runs []run, oneDay bool) Distribution {
 		switch {
 		case r.counts() && ok:
 			values = append(values, v)
-		case r.kind != wire.KindTimeout || r.observer:
-		case ok && (m == TTFT || m == TTFO || m == TTFTCold):
-			// Cut off later: its first text was seen, so nothing is censored.
-			ofTimeouts = append(ofTimeouts, v)
-		default:
+		case m.cutOff(r):
 			timeouts++
+		case r.ranOut && !r.observer:
+			ofTimeouts = append(ofTimeouts, v)
 		}
 	}
 	return newDistribution(m, values, ofTimeouts, timeouts, oneDay)
+}
+
+// cutOff reports whether the time limit ended a run before it had the metric, so
+// that nothing is known of it but that it is longer. Of one that was cut off
+// later, after its first text, the times to that stand. A connection that never
+// came about, or a server that gave up by itself, is a failure like another:
+// the limit had not passed.
+func (m Metric) cutOff(r *run) bool {
+	if !r.ranOut || r.observer {
+		return false
+	}
+	switch m {
+	case TTFT, TTFO, TTFTCold:
+		_, seen := m.of(r)
+		return !seen
+	}
+	return true
 }
 
 func (t *Track) delivery(runs []run) Delivery {

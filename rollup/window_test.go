@@ -89,6 +89,33 @@ func TestTimeouts(t *testing.T) {
 	if s.TTFT.Timeouts != 5 || s.Decode.Timeouts != 6 {
 		t.Errorf("timeouts = %d, %d; want 5, 6", s.TTFT.Timeouts, s.Decode.Timeouts)
 	}
+	// The histogram says the same of what lies beyond it.
+	for m, want := range map[Metric]int{TTFT: 5, DecodeTPS: 6, E2E: 6} {
+		if got := track(alder, time.Minute, samples).Spectrum(m, Window24h, 12, now).Timeouts; got != want {
+			t.Errorf("%s: %d timeouts beyond the histogram; want %d", m, got, want)
+		}
+	}
+}
+
+// TestTimeoutsBeforeTheLimit: a connection that did not come about within 30 s,
+// or a server that gave up by itself, did not take longer than 120 s.
+func TestTimeoutsBeforeTheLimit(t *testing.T) {
+	var samples []bench.Sample
+	for i := range 20 {
+		samples = append(samples, success(alder, now.Add(-time.Duration(i+1)*time.Minute), 50, 100*float64(i+1)))
+	}
+	for i, detail := range []wire.Detail{bench.DetailDialTimeout, wire.DetailProviderSlow} {
+		s := failure(alder, now.Add(-time.Duration(i+30)*time.Minute), wire.KindTimeout)
+		s.Detail = detail
+		samples = append(samples, s)
+	}
+	s := track(alder, time.Minute, samples).Summarize(Window24h, now)
+	if p95 := s.TTFT.WithTimeouts.P95; s.TTFT.Timeouts != 0 || p95.Above || p95 != s.TTFT.P95 {
+		t.Errorf("%d timeouts, p95 with them %+v; want none, and %+v", s.TTFT.Timeouts, p95, s.TTFT.P95)
+	}
+	if s.Reliability.Counts.Timeout != 2 {
+		t.Errorf("failures by timeout = %d; want 2", s.Reliability.Counts.Timeout)
+	}
 }
 
 // TestSummaryYear checks that a window of buckets agrees with one of samples.
