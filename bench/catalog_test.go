@@ -400,6 +400,52 @@ func TestCatalogEvents(t *testing.T) {
 	}
 }
 
+// TestUnchangedList checks that a list which is said not to have changed shows
+// no model that it does not hold, so that one that went is retired in time.
+func TestUnchangedList(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == "second" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("ETag", "second")
+		io.WriteString(w, `{"data":[{"id":"a"}]}`)
+	}))
+	defer srv.Close()
+	l, p := lister(), discovering(srv.URL, ListOpenAI)
+	start := date("2026-11-01T00:00:00Z")
+	c, _ := Catalog{}.Update(Listing{ETag: "first", Models: []ListedModel{{ID: "a"}, {ID: "b"}}}, start)
+	var events []CatalogEvent
+	for hour := 1; hour <= 24; hour++ {
+		if want := 2; len(c.Listing().Models) != want {
+			t.Fatalf("hour %d: %d models offered; want %d, as b is not gone for a day yet", hour, len(c.Listing().Models), want)
+		}
+		list, err := l.List(t.Context(), p, keyed, c.LastRead())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, events = c.Update(list, start.Add(time.Duration(hour)*time.Hour))
+	}
+	if want := []CatalogEvent{{start, "b", ModelRetired}}; !cmp.Equal(events, want) || len(c.Listing().Models) != 1 {
+		t.Errorf("after a day: %v, %d models offered; want %v, 1", events, len(c.Listing().Models), want)
+	}
+}
+
+// TestListReadInTheFuture checks that a list read while the clock was years
+// ahead keeps no model that is gone.
+func TestListReadInTheFuture(t *testing.T) {
+	now := date("2026-11-01T00:00:00Z")
+	c, _ := Catalog{}.Update(Listing{Models: []ListedModel{{ID: "a"}, {ID: "b"}}}, now.AddDate(4, 0, 0))
+	c, _ = c.Update(Listing{Models: []ListedModel{{ID: "a"}}}, now)
+	if got, want := c.LastRead().Models, []ListedModel{{ID: "a"}}; !cmp.Equal(got, want) {
+		t.Errorf("last read %v; want %v", got, want)
+	}
+	_, events := c.Update(c.LastRead(), now.Add(RetiredAfter))
+	if len(events) != 1 || events[0].Model != "b" || events[0].Kind != ModelRetired {
+		t.Errorf("a day later: %v; want b retired", events)
+	}
+}
+
 // TestOffering checks which models are taken from a list and what they get.
 func TestOffering(t *testing.T) {
 	p := *loadOne(t, `

@@ -38,11 +38,28 @@ const (
 	ModelReturned CatalogKind = "returned"
 )
 
-// Listing returns the catalogue as a listing to ask again with.
+// Listing returns the models that count as offered: those of the list last
+// read, and those that it lost less than RetiredAfter ago.
 func (c Catalog) Listing() Listing {
+	return c.listing(func(m Offered) bool { return !m.Retired })
+}
+
+// LastRead returns the list that was last read, to ask again with. It lacks the
+// models that only count as offered still: an answer that nothing has changed
+// is no sight of them.
+func (c Catalog) LastRead() Listing {
+	var last time.Time
+	for _, m := range c.Models {
+		last = latest(m.LastSeen, last)
+	}
+	return c.listing(func(m Offered) bool { return m.LastSeen.Equal(last) })
+}
+
+// listing returns the models that want says, in the order of their ids.
+func (c Catalog) listing(want func(Offered) bool) Listing {
 	l := Listing{ETag: c.ETag}
 	for _, id := range slices.Sorted(maps.Keys(c.Models)) {
-		if m := c.Models[id]; !m.Retired {
+		if m := c.Models[id]; want(m) {
 			l.Models = append(l.Models, ListedModel{ID: id, Price: m.Price})
 		}
 	}
@@ -78,6 +95,10 @@ func (c Catalog) Update(l Listing, now time.Time) (Catalog, []CatalogEvent) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(next.Models)) {
 		o := next.Models[id]
+		if o.LastSeen.After(now) { // by a clock that was wrong, before this list
+			o.LastSeen = now.Add(-1)
+			next.Models[id] = o
+		}
 		if !o.Retired && now.Sub(o.LastSeen) >= RetiredAfter {
 			o.Retired = true
 			next.Models[id] = o

@@ -133,7 +133,7 @@ func (a *app) discover(dir string, list []bench.Provider, now time.Time, offline
 
 // relist reads a provider's list again and keeps what came of it.
 func (a *app) relist(ctx context.Context, lister *bench.Lister, p *bench.Provider, catalog bench.Catalog, file string, now time.Time) (bench.Catalog, error) {
-	listing, err := lister.List(ctx, p, a.env, catalog.Listing())
+	listing, err := lister.List(ctx, p, a.env, catalog.LastRead())
 	if err != nil {
 		a.log.Warn("the provider's list cannot be read; the last one counts", "provider", p.PublicName(), "error", err)
 		return catalog, nil
