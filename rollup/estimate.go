@@ -15,6 +15,7 @@ const (
 	TimedOut   bench.Reason = "timed_out"    // it falls among runs cut off by the time limit, which have no rate
 	NotKept    bench.Reason = "not_kept"     // raw samples of that age are gone, and their buckets do not hold it
 	OwnFault   bench.Reason = "own_fault"    // every run failed on our side, which says nothing of the provider
+	Throttled  bench.Reason = "throttled"    // every run that was not our own failure was refused for the rate, which says nothing either
 )
 
 // An Estimate is one published number, or the reason why there is none.

@@ -102,10 +102,7 @@ func through(c stats.Counts) int { return c.Total() - c.Auth - c.Quota }
 // runs that the rates of the blocks allow.
 func share(value float64, ok bool, k, n int, blocks []stats.Counts, part func(stats.Counts) (k, n int)) Share {
 	if !ok {
-		if n == 0 && len(blocks) > 0 {
-			return Share{Why: OwnFault}
-		}
-		return Share{Why: NoRuns}
+		return Share{Why: untold(blocks)}
 	}
 	s := Share{Value: value, NEff: float64(n)}
 	var rates []float64
@@ -119,6 +116,19 @@ func share(value float64, ok bool, k, n int, blocks []stats.Counts, part func(st
 	}
 	s.Interval, _ = stats.Wilson(min(value, 1)*s.NEff, s.NEff, stats.Z95)
 	return s
+}
+
+// untold returns why runs, if there are any, tell nothing of the provider.
+func untold(blocks []stats.Counts) bench.Reason {
+	if len(blocks) == 0 {
+		return NoRuns
+	}
+	for _, b := range blocks {
+		if b.RateLimit > 0 {
+			return Throttled
+		}
+	}
+	return OwnFault
 }
 
 // blocksOf counts runs by the hour; where the window reaches back beyond the raw

@@ -57,6 +57,13 @@ func TestReliabilityAbsent(t *testing.T) {
 	if ours.Availability.Why != OwnFault || ours.Throttle.Why != OwnFault || !ours.SuccessRate.OK() || ours.SuccessRate.Value != 0 {
 		t.Errorf("an expired key: %+v", ours)
 	}
+	// A limit of the plan is not our key's fault, and the throttle rate is known.
+	throttled := track(alder, Hour, []bench.Sample{
+		failure(alder, now.Add(-Hour), wire.KindAuth), failure(alder, now.Add(-2*Hour), wire.KindRateLimit),
+	}).Summarize(Window24h, now).Reliability
+	if throttled.Availability.Why != Throttled || !throttled.Throttle.OK() || throttled.Throttle.Value != 1 {
+		t.Errorf("only refusals for the rate: %+v", throttled)
+	}
 	none := track(alder, Hour, nil).Summarize(Window24h, now).Reliability
 	if none.Availability.Why != NoRuns || none.SuccessRate.Why != NoRuns {
 		t.Errorf("no runs: %+v", none)
