@@ -92,10 +92,14 @@ func (s *Sample) fold(rec *Recording, p wire.Protocol, clock readClock) {
 			firstReason = a.At
 		}
 		switch {
+		case len(ev.Visible) > 0 && marker:
+			s.Done = a.At // the answer went on after its own end
 		case ev.Last && !marker:
 			s.Done, marker = a.At, true
 		case ev.Complete && !marker:
 			s.Done = a.At
+		case len(ev.Visible) > 0:
+			s.Done = 0 // what ended before this text was not the answer
 		}
 		s.Trace = append(s.Trace, a)
 	}

@@ -106,7 +106,7 @@ func TestChunkTokens(t *testing.T) {
 }
 
 // TestDone checks which event ends an answer: the end marker if there is one,
-// else the last finish reason.
+// else the last finish reason; never one that text comes after.
 func TestDone(t *testing.T) {
 	stop := frame(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
 	tests := []struct {
@@ -119,6 +119,8 @@ func TestDone(t *testing.T) {
 		{"two finish reasons", []string{stop, say("a"), stop}, 30 * time.Millisecond},
 		{"two end markers", []string{say("a"), stop, frame("[DONE]"), frame("[DONE]")}, 30 * time.Millisecond},
 		{"neither", []string{say("a"), say("b")}, 0},
+		{"text after the end marker", []string{say("a"), stop, frame("[DONE]"), say("b"), ": bye\n\n"}, 40 * time.Millisecond},
+		{"text after the finish reason", []string{say("a"), stop, say("b")}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
