@@ -331,10 +331,14 @@ func paceOf(runs []run) (stats.Pace, bool) {
 // Split says where the change of the mean time to the last token came from,
 // from the window before this one to this one: a later start, longer answers,
 // slower tokens. The parts add up to the change. It reports false where raw
-// samples do not hold answers of both windows.
+// samples do not hold answers of both windows, and where method or prompt
+// changed in them: that change would be ours.
 func (t *Track) Split(w Window, now time.Time) (stats.Decomposition, bool) {
 	span := w.Span(now)
 	earlier := Span{From: span.From.Add(-span.To.Sub(span.From)), To: span.From}
+	if m := t.mixed(t.in(Span{From: earlier.From, To: span.To})); len(m.Methods) > 1 || len(m.Prompts) > 1 {
+		return stats.Decomposition{}, false
+	}
 	after, okAfter := paceOf(t.in(span))
 	before, okBefore := paceOf(t.in(earlier))
 	if !okAfter || !okBefore {

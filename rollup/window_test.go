@@ -225,6 +225,12 @@ func TestSplit(t *testing.T) {
 	if _, ok := tr.Split(Window24h, now); ok {
 		t.Error("a split of nothing")
 	}
+	// A prompt that asks for more makes longer answers, which is no news of the model.
+	before, after := answer(alder, today.AddDate(0, 0, -10), 50, 500, 301), answer(alder, today.AddDate(0, 0, -3), 50, 500, 421)
+	after.Env.Prompt = 2
+	if d, ok := track(alder, Day, []bench.Sample{before, after}).Split(Window7d, now); ok {
+		t.Errorf("another prompt is told as a change of the answers: %+v", d)
+	}
 }
 
 // TestTrackOrder checks that the order of samples changes no bit of what is
