@@ -1,11 +1,13 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -289,6 +291,13 @@ type bucketOf struct {
 	bucket rollup.Bucket
 }
 
+// inOrder sorts buckets by id: written in order, they fill one page after another.
+func inOrder(buckets []bucketOf) {
+	slices.SortFunc(buckets, func(a, b bucketOf) int {
+		return cmp.Or(a.bucket.Start.Compare(b.bucket.Start), cmp.Compare(a.series, b.series))
+	})
+}
+
 // closeDay computes the buckets of a day from its raw samples and writes those
 // that differ. With only set, it does so for those series alone.
 func (t *tx) closeDay(ctx context.Context, start time.Time, only map[int64]bool) error {
@@ -319,6 +328,8 @@ func (t *tx) closeDay(ctx context.Context, start time.Time, only map[int64]bool)
 		}
 	}
 	hours, days := summarizeDay(start, samples, ids)
+	inOrder(hours)
+	inOrder(days)
 	if err := t.upsert(ctx, month, rollup.Hour, hours); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 // What SQLite's header says of a file of ours.
 const (
 	ApplicationID = 0x53474147 // "SGAG"
-	SchemaVersion = 2
+	SchemaVersion = 3
 
 	pageSize = 8192
 )

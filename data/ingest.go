@@ -306,7 +306,7 @@ func (t *tx) ingestDay(ctx context.Context, d dayIntake, result *intakeResult) e
 	if err != nil {
 		return err
 	}
-	insert, err := t.PrepareContext(ctx, `INSERT INTO `+schema+`.raw_samples(`+keptColumns+`) VALUES(`+placeholders(keptColumns)+`) ON CONFLICT(id) DO NOTHING`)
+	insert, err := t.PrepareContext(ctx, `INSERT INTO `+schema+`.raw_samples(`+paddedColumns+`) VALUES(`+placeholders(paddedColumns)+`) ON CONFLICT(id) DO NOTHING`)
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (t *tx) ingestDay(ctx context.Context, d dayIntake, result *intakeResult) e
 		if r.failure, err = t.failureID(ctx, schema, &names, failureOf(s)); err != nil {
 			return err
 		}
-		done, err := insert.ExecContext(ctx, r.kept()...)
+		done, err := insert.ExecContext(ctx, r.padded()...)
 		if err != nil {
 			return fileError(t.store.path(rawFile(d.day)), err)
 		}
@@ -394,7 +394,7 @@ func (t *tx) settle(ctx context.Context, schema string, n *names, s *bench.Sampl
 	if bytes.Compare(keptJSON, cameJSON) < 0 {
 		return s, false, nil
 	}
-	_, err = t.ExecContext(ctx, `REPLACE INTO `+schema+`.raw_samples(`+keptColumns+`) VALUES(`+placeholders(keptColumns)+`)`, r.kept()...)
+	_, err = t.ExecContext(ctx, `REPLACE INTO `+schema+`.raw_samples(`+paddedColumns+`) VALUES(`+placeholders(paddedColumns)+`)`, r.padded()...)
 	return &kept, true, err
 }
 

@@ -1,14 +1,26 @@
 package data
 
-import "database/sql"
+import (
+	"database/sql"
+	"math/bits"
+)
 
-// keptColumns are those of raw_samples that a file keeps, in the order of
+// keptColumns are those of raw_samples that a sample is kept in, in the order of
 // row.kept. The others follow from them.
 const keptColumns = `id, env_id, failure_id, reply_id, flags, kept_late, retry_after_s, first_tokens, visible_tokens,
 	stalls, stall_us100, kept_setup_rest, kept_delay_max, cached_tokens, input_tokens, output_tokens, kept_chunks,
 	kept_wait, connect_ms, kept_tls, burstiness_pct, first_chars, kept_words, kept_chars, kept_tail, kept_icl_p50,
 	icl_max_us100, kept_ttfb, kept_merged_chunks, kept_icl_p95, kept_ttft_rest, kept_span, kept_ttfr_rest,
 	kept_reasoning_chunks, kept_reasoning_tokens`
+
+// paddedColumns are the columns that a day file is written with, in the order of
+// row.padded.
+const paddedColumns = keptColumns + `, pad`
+
+// paddedBytes is how many bytes the values of a row have in a day file. An
+// ordinary success has 25 to 31 of its own; the rest is room for ids and round
+// trips above those of a small record. Longer rows are kept as they are.
+const paddedBytes = 34
 
 // kept returns the values of keptColumns, each less what is expected of it. The
 // virtual columns of schema.sql are its inverse, and say why. Quotients are cut
@@ -32,6 +44,46 @@ func (r *row) kept() []any {
 		r.iclMax, less(r.ttfb, -128), r.merged - 64, less(r.iclP95, 2*gap-64), less(r.ttft, 128), less(r.span, 32768),
 		less(r.ttfr, 128), knownIf(r.reasonChunks != 0, r.reasonChunks-64), less(r.reason, r.reasonChunks),
 	}
+}
+
+// padded returns the values of paddedColumns: those of keptColumns, and as many
+// zeros as they lack of paddedBytes.
+func (r *row) padded() []any {
+	values := r.kept()
+	lacking := paddedBytes
+	for _, v := range values[1:] { // the id is the row's key
+		lacking -= storedBytes(v)
+	}
+	if lacking <= 0 {
+		return append(values, nil)
+	}
+	return append(values, make([]byte, lacking))
+}
+
+// storedBytes returns how many bytes SQLite keeps of an integer beside its type:
+// none of NULL, 0 and 1. See https://sqlite.org/fileformat2.html, section 2.1.
+func storedBytes(v any) int {
+	var n int64
+	switch v := v.(type) {
+	case int64:
+		n = v
+	case sql.NullInt64:
+		n = v.Int64 // 0 for NULL
+	}
+	if n == 0 || n == 1 {
+		return 0
+	}
+	if n < 0 {
+		n = ^n
+	}
+	width := bits.Len64(uint64(n))/8 + 1 // with the sign
+	switch {
+	case width <= 4:
+		return width
+	case width <= 6:
+		return 6
+	}
+	return 8
 }
 
 // less returns how much more n is than expected; NULL for NULL.

@@ -12,7 +12,7 @@
 PRAGMA page_size = 8192;
 PRAGMA auto_vacuum = NONE;
 PRAGMA application_id = 1397178695; -- "SGAG"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 BEGIN; -- the program commits, after the first rows
 
@@ -92,11 +92,15 @@ CREATE TABLE failures(
 -- ordinary rows are then the same bytes, and git copies them. Three small waits
 -- share a column, and have one of their own where they do not fit. What is the
 -- same in nearly all rows comes first, what varies in length last.
+--
+-- A page begins with the offsets of its rows. pad is zeros that make all rows as
+-- long, so that the offsets are those of the page before. It stands first, as
+-- zeros cost least beside what is the same in all rows.
 CREATE TABLE raw_samples(
   id                    INTEGER PRIMARY KEY,
+  pad                   BLOB,
   env_id                INTEGER NOT NULL REFERENCES envs,
   failure_id            INTEGER REFERENCES failures,
-  reply_id              INTEGER,
   flags                 INTEGER NOT NULL,
   kept_late             INTEGER,
   retry_after_s         INTEGER,
@@ -109,7 +113,10 @@ CREATE TABLE raw_samples(
   cached_tokens         INTEGER,
   input_tokens          INTEGER,
   output_tokens         INTEGER,
+  reply_id              INTEGER,
   kept_chunks           INTEGER NOT NULL,
+  kept_ttfb             INTEGER,
+  kept_merged_chunks    INTEGER NOT NULL,
   kept_wait             INTEGER NOT NULL,
   connect_ms            INTEGER,
   kept_tls              INTEGER,
@@ -120,8 +127,6 @@ CREATE TABLE raw_samples(
   kept_tail             INTEGER,
   kept_icl_p50          INTEGER,
   icl_max_us100         INTEGER,
-  kept_ttfb             INTEGER,
-  kept_merged_chunks    INTEGER NOT NULL,
   kept_icl_p95          INTEGER,
   kept_ttft_rest        INTEGER,
   kept_span             INTEGER,

@@ -23,12 +23,11 @@ import (
 var sizesLong = flag.Bool("sizes", false, "commit and push days of simulated workloads, and print what a year of them weighs")
 
 // What the record may weigh, so that a column added without a thought for its
-// cost is noticed: the years little more than they weigh now, the rest what was
-// set for it.
+// cost is noticed.
 const (
 	maxPushed    = 2_200       // bytes a push of 50 samples, ten minutes of the big workload
-	maxYearBig   = 165_000_000 // bytes a year in the repository, at 48 commits a day
-	maxYearSmall = 17_500_000  // the same, at 24 commits a day
+	maxYearBig   = 155_000_000 // bytes a year in the repository, at 48 commits a day
+	maxYearSmall = 16_000_000  // the same, at 24 commits a day
 	maxInGit     = 4_000_000   // bytes of any one file
 	maxDownload  = 80_000_000  // bytes of streamgauge.sqlite after a year of the big workload
 
