@@ -173,7 +173,7 @@ func lastAlarm(previous []Event, series bench.Series, m Metric) *int64 {
 // A search is one metric of one series looked at for one day.
 type search struct {
 	series bench.Series
-	p      float64 // of the shift it found; 1 without one
+	p      float64 // of finding such a shift by chance, at most; 1 without one
 	found  *Event
 }
 
@@ -237,7 +237,11 @@ func (t *Track) search(m Metric, since, day time.Time, last *int64) (search, boo
 		split := stats.Decompose(before, after)
 		shift.Split = &split
 	}
-	return search{series: t.Series, p: s.P, found: &Event{
+	// The shift's own p is that of a day given beforehand. This one was the
+	// best of as many as could begin a new level, and Bonferroni's bound pays for
+	// the choice, without which the procedure would let four times too many pass.
+	cuts := min(len(levels), detector.Window) - 1
+	return search{series: t.Series, p: min(1, float64(cuts)*s.P), found: &Event{
 		ID:   eventID(EventShift, seriesKey(t.Series), string(m), onset),
 		Kind: EventShift, Onset: onset, Provider: t.Series.Provider, Series: t.Series, Shift: shift,
 	}}, true
