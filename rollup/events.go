@@ -62,7 +62,8 @@ type Shift struct {
 func (s *Shift) Worse() bool { return (s.Change > 0) != bool(s.Metric.Better()) }
 
 // A Drop is a day whose availability is below that of the DropDays before it,
-// beyond the doubt of both.
+// beyond the doubt of both, by intervals for [DropZ]. It says that the day was
+// bad, not that the provider has changed.
 type Drop struct {
 	Before Share `json:"before"`
 	After  Share `json:"after"`
@@ -93,7 +94,8 @@ const (
 	SparseRuns     = 12                 // with fewer runs a day, hours are no profile: see stats.MinSparseShift
 	IncidentModels = 3                  // so many models of one provider shifting together are one incident
 	IncidentSpan   = 2 * 24 * time.Hour // found within so much of each other
-	DropDays       = 28                 // what a day's availability is held against
+	DropDays       = 28                 // what a day's availability is held against,
+	DropZ          = 2.575829303548901  // by intervals of 99 %: with 95 % chance alone makes four drops per series and year, with 99 % one at most
 	DropQuiet      = 2 * 24 * time.Hour // no drop of a series is told again so soon
 	Settled        = 0.8                // a condition has changed once it holds for this share of a day's runs
 	MaxChanges     = 3                  // one that changes more often in the detector's window is the provider's weather
@@ -259,7 +261,7 @@ func (t *Track) drop(day time.Time, previous []Event) (Event, bool) {
 	}
 	before := t.reliability(t.in(Span{From: day.AddDate(0, 0, -DropDays), To: day}), nil).Availability
 	after := t.reliability(t.in(Span{From: day, To: day.Add(Day)}), nil).Availability
-	if !before.OK() || !after.OK() || !after.Interval.Below(before.Interval) {
+	if !before.OK() || !after.OK() || !after.at(DropZ).Below(before.at(DropZ)) {
 		return Event{}, false
 	}
 	return Event{

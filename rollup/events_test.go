@@ -250,3 +250,34 @@ func TestDrop(t *testing.T) {
 		t.Errorf("before = %+v", drops[0].Drop.Before)
 	}
 }
+
+// TestDropsByChance: where runs fail independently of one another and at a rate
+// that never changes, drops are rare; the methodology tells how rare.
+func TestDropsByChance(t *testing.T) {
+	for _, fails := range []float64{0.01, 0.05, 0.15} {
+		r := rand.New(rand.NewPCG(17, 5))
+		drops, years := 0, 0.0
+		for range 4 {
+			const length = DropDays + 365
+			samples := days(alder, length, 24, func(int, int) float64 { return 50 })
+			for i := range samples {
+				if r.Float64() < fails {
+					samples[i] = failure(alder, samples[i].StartedAt, wire.KindServer)
+				}
+			}
+			tr := track(alder, Hour, samples)
+			var events []Event
+			for d := DropDays; d < length; d++ {
+				day := today.AddDate(0, 0, d-length)
+				if e, ok := tr.drop(day, events); ok {
+					e.Found = day
+					events = append(events, e)
+				}
+			}
+			drops, years = drops+len(events), years+1
+		}
+		if rate := float64(drops) / years; rate > 1.2 {
+			t.Errorf("where %g of the runs fail: %.2f drops a year; want at most about one", fails, rate)
+		}
+	}
+}

@@ -114,8 +114,14 @@ func share(value float64, ok bool, k, n int, blocks []stats.Counts, part func(st
 	if b, ok := stats.NewHourBucket(rates, float64(n), stats.Z95); ok {
 		s.NEff = b.NEff
 	}
-	s.Interval, _ = stats.Wilson(min(value, 1)*s.NEff, s.NEff, stats.Z95)
+	s.Interval = s.at(stats.Z95)
 	return s
+}
+
+// at returns the interval of a share that stands, for z as [stats.Z95].
+func (s Share) at(z float64) stats.Interval {
+	i, _ := stats.Wilson(min(s.Value, 1)*s.NEff, s.NEff, z)
+	return i
 }
 
 // untold returns why runs, if there are any, tell nothing of the provider.
