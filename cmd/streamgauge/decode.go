@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -74,18 +75,21 @@ func (c *decodeCmd) Run(a *app) error {
 		return usageError{fmt.Errorf("unknown protocol %q; want one of %s", c.Protocol, strings.Join(wire.Names(), ", "))}
 	}
 	out := decoded{Protocol: c.Protocol, HTTPStatus: c.Status}
+	read := out.failure
 	if c.Status/100 == 2 {
-		out.reply(protocol, body)
-	} else if err := out.failure(body); err != nil {
-		return err
+		read = func(body io.Reader) error { return out.reply(protocol, body) }
+	}
+	if err := read(body); err != nil {
+		return fmt.Errorf("read the recording: %w", err)
 	}
 	enc := json.NewEncoder(a.stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(out)
 }
 
-// reply fills in what a body with a good status came to.
-func (d *decoded) reply(p wire.Protocol, body io.Reader) {
+// reply fills in what a body with a good status came to. An error is one of
+// reading it, not of what it says.
+func (d *decoded) reply(p wire.Protocol, body io.Reader) error {
 	var reply wire.Reply
 	var failed error
 	for ev, err := range p.Decode(body) {
@@ -94,6 +98,9 @@ func (d *decoded) reply(p wire.Protocol, body io.Reader) {
 			break
 		}
 		reply.Add(ev)
+	}
+	if failed != nil && !errors.Is(failed, wire.ErrMalformed) {
+		return failed
 	}
 	if first, ok := reply.FirstVisible(); ok {
 		d.FirstVisible = &first
@@ -111,13 +118,14 @@ func (d *decoded) reply(p wire.Protocol, body io.Reader) {
 		Input: optional(t.Input), Cached: optional(t.Cached), Output: optional(t.Output),
 		Reasoning: optional(t.Reasoning), Visible: optional(t.Visible), Missing: t.Missing, Clamped: t.Clamped,
 	}
+	return nil
 }
 
-// failure fills in what an error body says.
+// failure fills in what an error body says. An error is one of reading it.
 func (d *decoded) failure(body io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(body, wire.MaxBody))
 	if err != nil {
-		return fmt.Errorf("read the recording: %w", err)
+		return err
 	}
 	verdict := wire.Classify(d.HTTPStatus, http.Header{}, text)
 	d.Error, d.Detail = told(verdict.Kind.String()), told(string(verdict.Detail))
