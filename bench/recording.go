@@ -64,6 +64,12 @@ func Replay(rec Recording, p wire.Protocol) (Sample, error) {
 		}
 	}
 	rec.Env.Protocol = p.Name()
+	// Names in a file are as hostile as a provider's: they end on a terminal.
+	for _, label := range []*string{
+		&rec.Pair.Provider, &rec.Pair.Model, &rec.Env.Vantage, &rec.Env.Region, (*string)(&rec.BrokeAs), (*string)(&rec.FailedIn),
+	} {
+		*label = clean(*label, maxServedBy)
+	}
 	if err := rec.check(); err != nil {
 		return Sample{}, fmt.Errorf("replay: %w", err)
 	}

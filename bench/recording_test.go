@@ -132,6 +132,28 @@ func TestDone(t *testing.T) {
 	}
 }
 
+// TestReplayedNames checks that no name in a recording that came from elsewhere
+// reaches a terminal with control characters or without bound.
+func TestReplayedNames(t *testing.T) {
+	const evil = "\x1b]0;pwned\x07"
+	long := strings.Repeat("m", 1000)
+	rec := recordingOf(say("a"))
+	rec.Pair, rec.Env.Vantage, rec.Env.Region = Pair{Provider: evil, Model: long}, evil, evil
+	rec.Broke, rec.BrokeAs, rec.FailedIn = wire.KindNetwork, evil, Phase(evil)
+	s, err := Replay(rec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{s.Provider, s.Env.Vantage, s.Env.Region, string(s.Detail), string(s.FailedIn)} {
+		if want := "]0;pwned"; name != want {
+			t.Errorf("%q; want %q", name, want)
+		}
+	}
+	if want := long[:128]; s.Model != want {
+		t.Errorf("a model's name of %d bytes; want %d", len(s.Model), len(want))
+	}
+}
+
 // TestLiveReadGrows checks that a live event is dated by the read that brought
 // it, also when that read was known before it was whole.
 func TestLiveReadGrows(t *testing.T) {
