@@ -25,7 +25,12 @@ type doctorCmd struct {
 
 // Help is printed under the usage line.
 func (doctorCmd) Help() string {
-	return "Names each missing step and what to do about it: the place to click, or the command to run. Sends nothing. Exits with 3 if the set-up has a fault."
+	return `Names each missing step and what to do about it: the place to click, or the command to run. Sends nothing. Exits with 3
+if the set-up has a fault.
+
+Examples:
+  streamgauge doctor
+  streamgauge doctor --data record --stale 6h`
 }
 
 // Run checks.

@@ -35,6 +35,11 @@ type rollupCmd struct {
 	recordFlags
 }
 
+// Help is printed under the usage line.
+func (rollupCmd) Help() string {
+	return "Doing it again changes nothing. Exits with 3 if the record has a fault. Example: streamgauge rollup --data record"
+}
+
 // Run rolls up and checks.
 func (c *rollupCmd) Run(a *app) error {
 	list, err := c.load(a)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,18 +66,26 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestHelp checks that every command explains itself.
+// TestHelp checks that every command explains itself, with an example that
+// names it.
 func TestHelp(t *testing.T) {
 	top, _, err := runWith(t, "--help")
 	if err != nil {
 		t.Fatalf("--help: %v", err)
 	}
-	for _, command := range []string{"demo", "run", "plan", "bench", "ingest", "rollup", "fetch", "publish", "build", "serve", "probe", "decode", "doctor", "models", "estimate", "export", "verify", "calibrate", "simulate"} {
-		if !strings.Contains(top, command) {
-			t.Errorf("--help does not name %s", command)
-		}
-		if out, _, err := runWith(t, command, "--help"); err != nil || !strings.Contains(out, "Usage: streamgauge "+command) {
+	_, list, _ := strings.Cut(top, "\nCommands:\n")
+	commands := regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(list, -1)
+	if len(commands) < 20 {
+		t.Fatalf("--help names %d commands: %q", len(commands), commands)
+	}
+	for _, m := range commands {
+		command := m[1]
+		out, _, err := runWith(t, command, "--help")
+		if err != nil || !strings.Contains(out, "Usage: streamgauge "+command) {
 			t.Errorf("%s --help: %v\n%s", command, err, out)
+		}
+		if _, example, _ := strings.Cut(out, "Example"); !strings.Contains(strings.Join(strings.Fields(example), " "), "streamgauge "+command) {
+			t.Errorf("%s --help has no example of it:\n%s", command, out)
 		}
 	}
 }
@@ -86,6 +95,7 @@ func TestUsageErrors(t *testing.T) {
 		{"nonsense"},
 		{"probe"},
 		{"probe", "--url", "ftp://example.com", "--model", "m"},
+		{"probe", "--url", "http://user:password@example.com/v1", "--model", "m"},
 		{"decode", "--protocol", "smoke-signals", "x"},
 		{"demo", "--history", "ages"},
 	} {

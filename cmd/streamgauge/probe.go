@@ -77,7 +77,10 @@ func (c *probeCmd) Run(a *app) error {
 func (c *endpointFlags) run(a *app) (bench.Run, error) {
 	base, err := url.Parse(c.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return bench.Run{}, usageError{fmt.Errorf("--url %q is not an http or https address with a host", c.URL)}
+		return bench.Run{}, usageError{errors.New("--url is not an http or https address with a host, such as http://127.0.0.1:11434/v1")}
+	}
+	if base.User != nil {
+		return bench.Run{}, usageError{errors.New("--url must hold no user or password, which are not sent; --key-env names the variable that holds a key")}
 	}
 	protocol, _ := wire.ByName(c.Protocol)
 	target := wire.Target{

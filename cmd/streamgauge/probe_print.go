@@ -13,7 +13,11 @@ import (
 // printProbe prints one sample for people: the verdict, the timeline, the
 // numbers with their reasons.
 func printProbe(w io.Writer, s *bench.Sample) error {
-	fmt.Fprintf(w, "%s  (%s, method %d, clock: %s)\n\n", s.Pair, s.Env.Protocol, s.Env.Method, s.Env.Clock)
+	clock := "none: nothing came"
+	if s.Env.Clock != "" {
+		clock = s.Env.Clock
+	}
+	fmt.Fprintf(w, "%s  (%s, method %d, clock: %s)\n\n", s.Pair, s.Env.Protocol, s.Env.Method, clock)
 	fmt.Fprintln(w, verdict(s))
 	if line := timeline(s, 64); line != "" {
 		fmt.Fprintf(w, "\n%s\n", line)

@@ -202,7 +202,11 @@ type benchCmd struct {
 
 // Help is printed under the usage line.
 func (benchCmd) Help() string {
-	return "The journal lands in DATA/journals; 'streamgauge ingest' or the next run puts it into the record."
+	return `The journal lands in DATA/journals; 'streamgauge ingest' or the next run puts it into the record.
+
+Examples:
+  streamgauge bench --data record --vantage office
+  streamgauge bench --only ollama-local --force --no-calibrate`
 }
 
 // Run measures.
