@@ -81,7 +81,14 @@ func (l *sizeLab) without(content []byte, column string) []byte {
 		if required {
 			nothing = `0`
 		}
-		if _, err := db.Exec(`UPDATE raw_samples SET ` + column + ` = ` + nothing); err != nil {
+		// The rows stay as long as they were: zeros take the place of the values.
+		if _, err := db.Exec(strings.NewReplacer("$column", column, "$nothing", nothing).Replace(`
+			UPDATE raw_samples SET $column = $nothing, pad = zeroblob(coalesce(length(pad), 0) + CASE
+				WHEN coalesce($column, 0) IN (0, 1) THEN 0
+				WHEN $column BETWEEN -0x80 AND 0x7f THEN 1
+				WHEN $column BETWEEN -0x8000 AND 0x7fff THEN 2
+				WHEN $column BETWEEN -0x800000 AND 0x7fffff THEN 3
+				ELSE 4 END)`)); err != nil {
 			l.Fatal(err)
 		}
 	}

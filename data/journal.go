@@ -23,7 +23,8 @@ var ErrSecret = errors.New("refused, as it holds a secret")
 
 // A Journal is an NDJSON file of samples, one a line, each handed to the system
 // before Append returns. What a killed run had measured is in its journal. It
-// is safe for concurrent use.
+// is safe for concurrent use, and claimed by its writer for as long as that
+// lives: see [JournalInUse].
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -41,7 +42,20 @@ func CreateJournal(path string, secrets *bench.Redactor) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", fileError(path, err))
 	}
+	claim(f)
 	return &Journal{file: f, secrets: secrets}, nil
+}
+
+// JournalInUse reports whether a journal is still being written. It must not be
+// removed then, though all that it holds so far is in the record: what its
+// writer measures next would be lost.
+func JournalInUse(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, fmt.Errorf("look at journal: %w", fileError(path, err))
+	}
+	defer f.Close()
+	return claimed(f), nil
 }
 
 // Append writes a sample. If its line holds a secret, nothing is written and

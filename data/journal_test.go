@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -46,6 +47,26 @@ func TestJournal(t *testing.T) {
 	}
 	if _, err := CreateJournal(path, nil); !errors.Is(err, os.ErrExist) {
 		t.Errorf("create a journal that exists: %v; want ErrExist", err)
+	}
+}
+
+// TestJournalInUse checks that a journal is seen to be in use while it is open,
+// by this process as by another.
+func TestJournalInUse(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed there")
+	}
+	path := filepath.Join(t.TempDir(), "1.ndjson")
+	j, err := CreateJournal(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		if used, err := JournalInUse(path); err != nil || used != want {
+			t.Errorf("in use: %v, %v; want %v", used, err, want)
+		}
+		j.Close()
 	}
 }
 

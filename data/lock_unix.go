@@ -40,6 +40,15 @@ func (l *Lock) Release() error {
 	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 }
 
+// claim locks an open file until it is closed. A file system without locks
+// locks nothing.
+func claim(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }
+
+// claimed reports whether another holder has claimed an open file.
+func claimed(f *os.File) bool {
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
 // share lets a child process hold the lock too: if this process is killed, the
 // lock stays until the child has ended.
 func (l *Lock) share(cmd *exec.Cmd) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.file) }

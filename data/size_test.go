@@ -410,7 +410,7 @@ func sizeTable(years ...yearOf) string {
 	b.WriteString("| workload | commits a day | bytes a push | closing a day | day file | half-month file | pushed a year | full copies | together |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, y := range years {
-		fmt.Fprintf(&b, "| %s | %d | %.0f | %.0f | %.2f MB | %.1f MB | %.0f MB | %.0f MB | %.0f MB |\n",
+		fmt.Fprintf(&b, "| %s | %d | %.0f | %.0f | %.2f MB | %.1f MB | %.1f MB | %.1f MB | %.1f MB |\n",
 			y.workload, y.perDay, y.pushed, y.closing, y.dayFile/1e6, y.halfFile/1e6, y.deltas()/1e6, y.copies/1e6, y.total()/1e6)
 	}
 	return b.String()
