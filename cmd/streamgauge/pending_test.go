@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,5 +43,47 @@ func TestPendingIsHistory(t *testing.T) {
 	}
 	if got := history[pair]; len(got) != 2 || !got[1].StartedAt.Equal(at.Add(time.Minute)) {
 		t.Errorf("history %v; want the one of the record and the one a minute later", got)
+	}
+}
+
+// TestJournalOfARunningRun checks that neither ingesting nor a second run takes
+// the journal of a run that is still measuring: what it measured after that
+// would be lost.
+func TestJournalOfARunningRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed there")
+	}
+	record := filepath.Join(t.TempDir(), "record")
+	now := time.Now().UTC().Add(-time.Hour)
+	sample := func(i int) bench.Sample {
+		return bench.Sample{
+			Pair: bench.Pair{Provider: "acme", Model: "m"}, StartedAt: now.Add(time.Duration(i) * time.Minute),
+			Env:  bench.Env{Method: 1, Prompt: 1, Protocol: "openai_chat", Vantage: "local", Lanes: 1},
+			Kind: wire.KindNetwork, Detail: bench.DetailRefused, FailedIn: bench.PhaseDial,
+		}
+	}
+	journal, err := newJournal(record, now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := lockMeasuring(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	providers := writeProvider(t, "acme", "base_url: http://127.0.0.1:9/v1\nprotocol: openai_chat\nmodels: [m]\n")
+	if err := journal.Append(sample(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := runWith(t, "ingest", "--data", record); err != nil || !strings.Contains(stderr, "left to the run that is writing it") {
+		t.Errorf("ingest: %v\n%s", err, stderr)
+	}
+	if _, _, err := runWith(t, "bench", "--data", record, "--providers", providers, "--offline"); !errors.Is(err, data.ErrHeld) {
+		t.Errorf("a second run: %v; want it refused", err)
+	}
+	if err := errors.Join(journal.Append(sample(1)), journal.Close(), release()); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := runWith(t, "ingest", "--data", record); err != nil || !strings.Contains(stderr, "new=2") {
+		t.Errorf("ingest after the run: %v\n%s\nwant both samples", err, stderr)
 	}
 }

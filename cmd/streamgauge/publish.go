@@ -157,6 +157,9 @@ func (a *app) publishRecord(branch *data.Branch, list []bench.Provider, f *publi
 	if err != nil {
 		return err
 	}
+	if files, err = a.atRest(files); err != nil {
+		return err
+	}
 	// Fetching clears the working copy, so what bench left there is read first.
 	lists, err := readLists(list, append([]string{filepath.Join(branch.Dir, "models")}, f.Lists...))
 	if err != nil {

@@ -118,7 +118,17 @@ func (c *runCmd) Run(a *app) error {
 }
 
 // tick plans and measures into a journal of its own.
+//
+// Two ticks at once would send two requests at once to a provider. Lanes are
+// apart by design: who names one may run others beside it.
 func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, start time.Time) error {
+	if f.Lane == "" || f.Lane == bench.AllShards {
+		release, err := lockMeasuring(store.Dir())
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	history, err := a.history(store, start, f.Vantage)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,23 @@ func (f *recordFlags) load(a *app) ([]bench.Provider, error) {
 
 // journals is the folder of a record that measured samples go to first.
 func journals(dir string) string { return filepath.Join(dir, "journals") }
+
+// lockMeasuring keeps other ticks from measuring for the record in dir until
+// release is called. It does nothing on Windows, where the lock of a run that
+// was killed would stop all later ones.
+func lockMeasuring(dir string) (release func() error, err error) {
+	if runtime.GOOS == "windows" {
+		return func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(journals(dir), 0o755); err != nil {
+		return nil, fmt.Errorf("make room for journals: %w", err)
+	}
+	lock, err := data.AcquireLock(filepath.Join(journals(dir), "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("another run is measuring for this record; let it finish: %w", err)
+	}
+	return lock.Release, nil
+}
 
 // newJournal opens a journal of its own for this run, which refuses every line
 // that holds a secret.
@@ -260,7 +278,28 @@ func (a *app) ingestJournals(store *data.Store, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("look for journals: %w", err)
 	}
+	if files, err = a.atRest(files); err != nil {
+		return err
+	}
 	return a.ingestFiles(store, now, files, true)
+}
+
+// atRest returns the journals that nobody is writing. Those of a run that is
+// still measuring wait for its end: it puts them away itself.
+func (a *app) atRest(files []string) ([]string, error) {
+	var rest []string
+	for _, file := range files {
+		used, err := data.JournalInUse(file)
+		if err != nil {
+			return nil, err
+		}
+		if used {
+			a.log.Info("left to the run that is writing it", "journal", filepath.Base(file))
+			continue
+		}
+		rest = append(rest, file)
+	}
+	return rest, nil
 }
 
 // ingestFiles puts journals into the record.
