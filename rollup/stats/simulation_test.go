@@ -150,6 +150,30 @@ func TestIndependentIntervalsAreFalse(t *testing.T) {
 	}
 }
 
+// TestScoreOfLikeDays says what the score's interval is worth where each day
+// resembles the one before: the doc comment and the methodology tell these.
+func TestScoreOfLikeDays(t *testing.T) {
+	for _, tt := range []struct{ correlation, coverage float64 }{{0, 0.95}, {0.2, 0.91}, {0.4, 0.84}} {
+		rng := rand.New(rand.NewPCG(6, 28))
+		const trials, days, sd, within = 4000, 7, 0.06, 0.018
+		held := 0
+		for range trials {
+			medians := make([]float64, days)
+			level := rng.NormFloat64()
+			for d := range medians {
+				medians[d] = 60 * math.Exp(sd*level+within*rng.NormFloat64())
+				level = tt.correlation*level + math.Sqrt(1-tt.correlation*tt.correlation)*rng.NormFloat64()
+			}
+			if s, ok := NewScore(medians, 0.95); ok && s.Interval.Lo <= 60 && 60 <= s.Interval.Hi {
+				held++
+			}
+		}
+		if got := float64(held) / trials; math.Abs(got-tt.coverage) > 0.015 {
+			t.Errorf("correlation %g: 95 %% intervals hold the truth in %.1f %% of cases; want %.0f %%", tt.correlation, 100*got, 100*tt.coverage)
+		}
+	}
+}
+
 // TestFalseClaims simulates boards of 12 pairs in 4 groups of equal speed and
 // counts every "A beats B" that is not so, against what plain order would claim.
 func TestFalseClaims(t *testing.T) {
