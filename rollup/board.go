@@ -102,7 +102,7 @@ func NewBoard(entries []Entry, m Metric) Board {
 	b.Confidence = stats.RankConfidence(eligible)
 	for i := range b.Rows {
 		if r := &b.Rows[i]; r.Why.OK() {
-			r.Rule, _ = r.Score.At(b.Confidence)
+			r.Rule, _ = r.Score.at(b.Confidence, entries[i].Track.student)
 		}
 	}
 	b.rank()

@@ -71,7 +71,7 @@ func (t *Track) Line(m Metric, w Window, now time.Time) (Line, bool) {
 
 // bucketed reports whether buckets keep the metric.
 func (m Metric) bucketed() bool {
-	_, ok := m.spread(Bucket{})
+	_, ok := m.spread(&Bucket{})
 	return ok
 }
 
@@ -93,11 +93,10 @@ func runPoints(m Metric, runs []run) []Point {
 	return points
 }
 
-func bucketPoints(m Metric, buckets []Bucket) []Point {
-	var points []Point
-	for i := range buckets {
-		b := &buckets[i]
-		s, _ := m.spread(*b)
+func bucketPoints(m Metric, buckets []*Bucket) []Point {
+	points := make([]Point, 0, len(buckets))
+	for _, b := range buckets {
+		s, _ := m.spread(b)
 		p := Point{At: b.Start, N: s.N, Failed: b.Errors.Total()}
 		if s.N > 0 {
 			p.Value, p.Lo, p.Hi = s.P50, s.Min, s.Max
@@ -126,12 +125,14 @@ func (m Metric) hist(b *Bucket) *stats.Histogram {
 }
 
 // buckets returns the buckets of the span: those that are kept, and for times
-// that have none, like today, one made of the raw samples.
-func (t *Track) buckets(span Span, width time.Duration, kept []Bucket) []Bucket {
-	var list []Bucket
-	have := make(map[int64]bool)
-	for _, b := range kept {
-		if span.Contains(b.Start) && b.Width == width {
+// that have none, like today, one made of the raw samples. Kept is in order of
+// time and the track's own, and so may the buckets be.
+func (t *Track) buckets(span Span, width time.Duration, kept []Bucket) []*Bucket {
+	kept = within(kept, span)
+	list := make([]*Bucket, 0, len(kept)+1)
+	have := make(map[int64]bool, len(kept))
+	for i := range kept {
+		if b := &kept[i]; b.Width == width {
 			list = append(list, b)
 			have[b.Start.UnixNano()/int64(width)] = true
 		}
@@ -144,11 +145,12 @@ func (t *Track) buckets(span Span, width time.Duration, kept []Bucket) []Bucket 
 			to++
 		}
 		if !have[slot] {
-			list = append(list, bucketOf(t.Series, time.Unix(0, slot*int64(width)).UTC(), width, runs[from:to]))
+			b := bucketOf(t.Series, time.Unix(0, slot*int64(width)).UTC(), width, runs[from:to])
+			list = append(list, &b)
 		}
 		from = to
 	}
-	slices.SortFunc(list, func(a, b Bucket) int { return a.Start.Compare(b.Start) })
+	slices.SortFunc(list, func(a, b *Bucket) int { return a.Start.Compare(b.Start) })
 	return list
 }
 
@@ -309,18 +311,21 @@ func (t *Track) Spectrum(m Metric, w Window, most int, now time.Time) Spectrum {
 	span := w.Span(now)
 	var hist stats.Histogram
 	s := Spectrum{Metric: m}
-	for _, b := range t.bucketed(span) {
-		if kept := m.hist(&b); kept != nil {
+	old := t.bucketed(span)
+	for i := range old {
+		if kept := m.hist(&old[i]); kept != nil {
 			hist.Merge(kept)
-			s.Timeouts += b.Errors[wire.KindTimeout]
+			s.Timeouts += old[i].Errors[wire.KindTimeout]
 		}
 	}
-	for _, r := range t.in(span) {
-		v, ok := m.of(&r)
+	runs := t.in(span)
+	for i := range runs {
+		r := &runs[i]
+		v, ok := m.of(r)
 		switch {
 		case r.counts() && ok:
 			hist.Add(v)
-		case m.cutOff(&r):
+		case m.cutOff(r):
 			s.Timeouts++
 		}
 	}
@@ -372,12 +377,14 @@ func (t *Track) Anatomy(span Span) Anatomy {
 	old := t.bucketed(span)
 	for start := span.From.UTC().Truncate(Day); start.Before(span.To); start = start.Add(Day) {
 		d := AnatomyDay{Day: start}
-		for _, b := range old {
-			if b.Start.Equal(start) {
+		for ; len(old) > 0 && !old[0].Start.After(start); old = old[1:] {
+			if b := &old[0]; b.Start.Equal(start) {
 				d.Runs, d.Errors = b.Samples, b.Errors
 			}
 		}
-		for _, r := range t.in(Span{From: start, To: start.Add(Day)}) {
+		runs := t.in(Span{From: start, To: start.Add(Day)})
+		for i := range runs {
+			r := &runs[i]
 			d.Runs++
 			switch {
 			case r.ok():

@@ -81,19 +81,10 @@ func (s Side) Against(other Side, comparisons int) Comparison {
 	if s.paced && other.paced {
 		c.Crossover, c.HasCrossover = stats.Crossover(s.speed, other.speed)
 	}
-	onDay := make(map[time.Time]float64, len(other.score.Days))
-	for _, d := range other.score.Days {
-		onDay[d.Day] = d.Median
-	}
-	var ratios []float64
-	for _, d := range s.score.Days {
-		if median, ok := onDay[d.Day]; ok {
-			ratios = append(ratios, d.Median/median)
-		}
-	}
+	ratios := s.score.ratios(other.score)
 	c.Days = len(ratios)
 	c.Why = s.unlike(other)
-	score, ok := stats.NewScore(ratios, c.Confidence)
+	score, ok := s.track.student.Score(ratios, c.Confidence)
 	switch {
 	case !c.Why.OK():
 	case s.score.Why == Buffered || other.score.Why == Buffered:
@@ -120,6 +111,22 @@ func (s Side) Against(other Side, comparisons int) Comparison {
 		c.Verdict = BBetter
 	}
 	return c
+}
+
+// ratios returns, for each day that both scores are made of, the median of s over
+// that of other.
+func (s Score) ratios(other Score) []float64 {
+	ratios := make([]float64, 0, min(len(s.Days), len(other.Days)))
+	rest := other.Days
+	for _, d := range s.Days {
+		for len(rest) > 0 && rest[0].Day.Before(d.Day) {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && rest[0].Day.Equal(d.Day) {
+			ratios = append(ratios, d.Median/rest[0].Median)
+		}
+	}
+	return ratios
 }
 
 // unlike returns why two sides measure different things, if they do.

@@ -31,7 +31,11 @@ func (s Score) OK() bool { return s.Why.OK() }
 
 // At returns the score's interval at another confidence.
 func (s Score) At(confidence float64) (stats.Interval, bool) {
-	score, ok := stats.NewScore(medians(s.Days), confidence)
+	return s.at(confidence, new(stats.Student))
+}
+
+func (s Score) at(confidence float64, student *stats.Student) (stats.Interval, bool) {
+	score, ok := student.Score(medians(s.Days), confidence)
 	return score.Interval, ok
 }
 
@@ -54,7 +58,9 @@ func (t *Track) Score(m Metric, span Span) Score {
 	}
 	runs := t.in(span)
 	method, prompt := t.newest(runs)
-	for _, b := range t.bucketed(span) {
+	old := t.bucketed(span)
+	for i := range old {
+		b := &old[i]
 		if spread, ok := m.spread(b); ok && spread.N >= stats.MinDayRuns {
 			s.Days = append(s.Days, DayMedian{Day: b.Start, N: spread.N, Median: spread.P50})
 		}
@@ -62,7 +68,7 @@ func (t *Track) Score(m Metric, span Span) Score {
 	var values []float64
 	for i := range runs {
 		r := &runs[i]
-		if c := t.conds[r.cond]; r.counts() && c.Method == method && c.Prompt == prompt {
+		if c := &t.conds[r.cond]; r.counts() && c.Method == method && c.Prompt == prompt {
 			if v, ok := m.of(r); ok {
 				values = append(values, v)
 			}
@@ -77,7 +83,7 @@ func (t *Track) Score(m Metric, span Span) Score {
 	for _, d := range s.Days {
 		s.Runs += d.N
 	}
-	score, ok := stats.NewScore(medians(s.Days), 0.95)
+	score, ok := t.student.Score(medians(s.Days), 0.95)
 	switch {
 	case ok:
 		s.Value, s.Interval = score.Value, score.Interval
@@ -90,7 +96,7 @@ func (t *Track) Score(m Metric, span Span) Score {
 }
 
 // spread returns what a bucket keeps of the metric.
-func (m Metric) spread(b Bucket) (Spread, bool) {
+func (m Metric) spread(b *Bucket) (Spread, bool) {
 	switch m {
 	case DecodeTPS:
 		return b.Decode, true

@@ -39,7 +39,7 @@ type History struct {
 
 // A Track is a series made ready for statistics: the per-sample formulas are
 // evaluated once, and only their results are kept. It is safe for concurrent
-// use, as nothing changes it.
+// use: nothing changes it but what it remembers of Student's t.
 type Track struct {
 	Series    bench.Series
 	Every     time.Duration   // cadence, as configured or else the typical gap between runs; 0 if neither is known
@@ -50,6 +50,8 @@ type Track struct {
 	outcomes []outcome    // what run.outcome points into
 	hours    []Bucket     // ascending
 	days     []Bucket     // ascending
+
+	student *stats.Student // of all tracks that were made together
 }
 
 // Conditions are what a run happened under and could change between two runs of
@@ -117,9 +119,12 @@ func (r *run) valid() bool { return r.ok() || r.theirs() }
 // NewTrack makes a series ready for statistics. Samples of other series are the
 // caller's mistake and are ignored. Of two samples with the same instant both
 // count. Faults are the times at which our own connection was at fault.
-func NewTrack(h History, faults Faults) *Track {
+func NewTrack(h History, faults Faults) *Track { return newTrack(h, faults, new(stats.Student)) }
+
+func newTrack(h History, faults Faults, student *stats.Student) *Track {
 	t := &Track{
-		Series: h.Series, Every: h.Every, Buffering: judgeBuffering(h.Samples, h.Probes),
+		student: student,
+		Series:  h.Series, Every: h.Every, Buffering: judgeBuffering(h.Samples, h.Probes),
 		runs: make([]run, 0, len(h.Samples)),
 	}
 	conds, outcomes := make(map[Conditions]int32), make(map[outcome]int32)
@@ -295,9 +300,9 @@ func NewTracks(histories []History) []*Track {
 		}
 	}
 	faults := FindFaults(attempts)
-	tracks := make([]*Track, len(histories))
+	tracks, student := make([]*Track, len(histories)), new(stats.Student)
 	for i := range histories {
-		tracks[i] = NewTrack(histories[i], faults)
+		tracks[i] = newTrack(histories[i], faults, student)
 	}
 	return tracks
 }

@@ -185,7 +185,7 @@ func (s *Summary) count(t *Track, runs []run) Total {
 	if s.Bucketed {
 		var total Total
 		for _, b := range t.buckets(s.Span, Day, t.bucketed(s.Span)) {
-			total.Add(b)
+			total.Add(*b)
 		}
 		s.Runs, s.OK, s.Noisy, s.Days = total.Samples, total.OK, total.Noisy, total.Buckets
 		return total
@@ -203,19 +203,23 @@ func (s *Summary) count(t *Track, runs []run) Total {
 }
 
 // bucketed returns the daily buckets of the span that lie before the first raw
-// sample: days whose raw samples are gone.
+// sample: days whose raw samples are gone. The slice is the track's own.
 func (t *Track) bucketed(span Span) []Bucket {
 	end := span.To
 	if len(t.runs) > 0 {
 		end = minTime(end, t.runs[0].time().Truncate(Day))
 	}
-	var old []Bucket
-	for _, b := range t.days {
-		if span.Contains(b.Start) && b.Start.Before(end) {
-			old = append(old, b)
-		}
+	return within(t.days, Span{From: span.From, To: end})
+}
+
+// within returns those of buckets in order of time that start in a span.
+func within(buckets []Bucket, span Span) []Bucket {
+	find := func(at time.Time) int {
+		i, _ := slices.BinarySearchFunc(buckets, at, func(b Bucket, at time.Time) int { return b.Start.Compare(at) })
+		return i
 	}
-	return old
+	from, to := find(span.From), find(span.To)
+	return buckets[from:max(from, to)]
 }
 
 func minTime(a, b time.Time) time.Time {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -178,6 +179,24 @@ type Score struct {
 // Source: Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM
 // 2013 (arXiv 2007.10899), on replicating where variance arises.
 func NewScore(dailyMedians []float64, confidence float64) (Score, bool) {
+	return new(Student).Score(dailyMedians, confidence)
+}
+
+// A Student remembers the quantiles of Student's t that scores are made with.
+// Thousands of comparisons have a handful of lengths and confidences, and each
+// quantile takes as long as two hundred scores. The zero Student knows none. It
+// is safe for concurrent use.
+type Student struct {
+	known sync.Map // studentKey → float64
+}
+
+type studentKey struct {
+	confidence float64
+	df         int
+}
+
+// Score is [NewScore].
+func (s *Student) Score(dailyMedians []float64, confidence float64) (Score, bool) {
 	days := len(dailyMedians)
 	if days < MinScoreDays || !(confidence > 0 && confidence < 1) {
 		return Score{}, false
@@ -189,12 +208,23 @@ func NewScore(dailyMedians []float64, confidence float64) (Score, bool) {
 	slices.Sort(logs) // rounding must not depend on the order of days
 	m := mean(logs)
 	sd := math.Sqrt(squares(logs, m) / float64(days-1))
-	half := studentQuantile(confidence, days-1) * sd / math.Sqrt(float64(days))
+	half := s.quantile(confidence, days-1) * sd / math.Sqrt(float64(days))
 	return Score{
 		Value:    math.Exp(m),
 		Interval: Interval{Lo: math.Exp(m - half), Hi: math.Exp(m + half)},
 		Days:     days,
 	}, true
+}
+
+// quantile is [studentQuantile].
+func (s *Student) quantile(confidence float64, df int) float64 {
+	key := studentKey{confidence, df}
+	if t, ok := s.known.Load(key); ok {
+		return t.(float64)
+	}
+	t := studentQuantile(confidence, df)
+	s.known.Store(key, t)
+	return t
 }
 
 // Logs returns the natural logarithms of values. It reports false if one is not

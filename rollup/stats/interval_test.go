@@ -162,6 +162,7 @@ func TestScore(t *testing.T) {
 		t          float64
 	}{{5, 0.95, 2.776445}, {7, 0.95, 2.446912}, {7, 0.99, 3.707428}, {28, 0.99, 2.770683}}
 	rng := rand.New(rand.NewPCG(7, 8))
+	var student Student
 	for _, table := range tables {
 		medians := draw(rng, table.days)
 		var logs []float64
@@ -177,6 +178,11 @@ func TestScore(t *testing.T) {
 		}
 		if other, _ := NewScore(shuffled(rng, medians), table.confidence); other != got {
 			t.Errorf("NewScore in another order = %+v; want %+v", other, got)
+		}
+		for range 2 { // which is when it remembers
+			if again, ok := student.Score(medians, table.confidence); !ok || again != got {
+				t.Errorf("Student.Score = %+v, %v; want %+v", again, ok, got)
+			}
 		}
 	}
 }
