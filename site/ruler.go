@@ -3,7 +3,6 @@ package site
 import (
 	"fmt"
 	"image"
-	"math"
 	"sync"
 
 	"golang.org/x/image/font"
@@ -94,8 +93,8 @@ func (c *canvas) stamp(box image.Rectangle, mask *image.Alpha, at image.Point, i
 	seen := box.Intersect(c.Rect)
 	for y := seen.Min.Y; y < seen.Max.Y; y++ {
 		for x := seen.Min.X; x < seen.Max.X; x++ {
-			a := mask.AlphaAt(at.X+x-box.Min.X, at.Y+y-box.Min.Y).A
-			shade := int(math.Round(float64(a) / 255 * float64(in.shades)))
+			a := int(mask.AlphaAt(at.X+x-box.Min.X, at.Y+y-box.Min.Y).A)
+			shade := (2*a*in.shades + 255) / 510 // the nearest
 			if shade == 0 {
 				continue
 			}
