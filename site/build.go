@@ -40,18 +40,9 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 		return Report{}, err
 	}
 	out.check = in.Check
-	var files []file
-	for _, part := range []func() ([]file, error){
-		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,
-		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.evaluateFiles, e.statusFiles,
-		e.changeFiles, e.proseFiles, e.datasetFiles, e.queryFiles, e.apiFiles, e.discoveryFiles,
-		e.badgeFiles, e.socialFiles, e.themeFiles, e.schemaFiles, e.embedFiles, e.feedFiles, e.llmsFiles,
-	} {
-		more, err := part()
-		if err != nil {
-			return Report{}, err
-		}
-		files = append(files, more...)
+	files, err := e.files()
+	if err != nil {
+		return Report{}, err
 	}
 	if err := out.writeAll(ctx, files, progress); err != nil {
 		return Report{}, err
@@ -67,6 +58,24 @@ func Build(ctx context.Context, dir string, in Inputs, progress func(done, total
 	return out.report(), nil
 }
 
+// files are all files of the site but the dataset's.
+func (e *edition) files() ([]file, error) {
+	var files []file
+	for _, part := range []func() ([]file, error){
+		e.assetFiles, e.boardFiles, e.pairFiles, e.modelFiles, e.providerFiles,
+		e.compareFiles, e.raceFiles, e.reliabilityFiles, e.priceFiles, e.estimateFiles, e.evaluateFiles, e.statusFiles,
+		e.changeFiles, e.proseFiles, e.datasetFiles, e.queryFiles, e.apiFiles, e.discoveryFiles,
+		e.badgeFiles, e.socialFiles, e.themeFiles, e.schemaFiles, e.embedFiles, e.feedFiles, e.llmsFiles,
+	} {
+		more, err := part()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, nil
+}
+
 // writeAll makes the files, several at a time, and writes them.
 func (o *output) writeAll(ctx context.Context, files []file, progress func(done, total int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -74,17 +83,17 @@ func (o *output) writeAll(ctx context.Context, files []file, progress func(done,
 	next := make(chan file)
 	var (
 		workers sync.WaitGroup
-		mu      sync.Mutex // guards o and done
+		mu      sync.Mutex // guards done
 		done    int
 	)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for f := range next {
 				data, err := f.make()
-				mu.Lock()
 				if err == nil {
 					err = o.write(f.path, data)
 				}
+				mu.Lock()
 				if done++; progress != nil && err == nil {
 					progress(done, len(files))
 				}

@@ -11,16 +11,21 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 )
 
 // An output is the folder a build writes. Files whose content is the same are
 // left alone, so that an unchanged page keeps its modification time; what an
 // earlier build left and this one did not write is removed at the end.
 type output struct {
-	dir     string
+	dir   string
+	fresh bool                                 // it was empty: there is nothing to compare with
+	check func(name string, data []byte) error // nil accepts everything; called from one goroutine at a time
+
+	mu      sync.Mutex       // guards what follows
 	written map[string]int64 // slash path → bytes
+	folders map[string]bool  // that exist, as the system names them
 	changed int
-	check   func(name string, data []byte) error // nil accepts everything
 }
 
 // markerFile says that a folder is ours to clean up.
@@ -40,30 +45,23 @@ func openOutput(dir string) (*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
-	o := &output{dir: dir, written: map[string]int64{}}
+	o := &output{dir: dir, fresh: len(entries) == 0, written: map[string]int64{}, folders: map[string]bool{}}
 	return o, o.write(markerFile, []byte("This folder is built by streamgauge. Files that a build does not write are removed.\n"))
 }
 
-// write puts a file at a slash-separated path below the folder.
+// write puts a file at a slash-separated path below the folder. It may be called
+// from several goroutines.
 func (o *output) write(name string, data []byte) error {
-	if !fs.ValidPath(name) {
-		return fmt.Errorf("write %q: not a path inside the site", name)
+	file := filepath.Join(o.dir, filepath.FromSlash(name))
+	if err := o.claim(name, data); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if _, twice := o.written[name]; twice {
-		return fmt.Errorf("write %s: two pages have this address", name)
-	}
-	if o.check != nil {
-		if err := o.check(name, data); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+	if !o.fresh {
+		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
+			return nil
 		}
 	}
-	o.written[name] = int64(len(data))
-	file := filepath.Join(o.dir, filepath.FromSlash(name))
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
-		return nil
-	}
-	o.changed++
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := o.change(file); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	// A build that is stopped half-way leaves whole files only.
@@ -75,6 +73,38 @@ func (o *output) write(name string, data []byte) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
+}
+
+// claim notes that a file is written, which it must be once and with leave.
+func (o *output) claim(name string, data []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !fs.ValidPath(name) {
+		return fmt.Errorf("%q is no path inside the site", name)
+	}
+	if _, twice := o.written[name]; twice {
+		return errors.New("two pages have this address")
+	}
+	if o.check != nil {
+		if err := o.check(name, data); err != nil {
+			return err
+		}
+	}
+	o.written[name] = int64(len(data))
+	return nil
+}
+
+// change counts a file that changes, and makes the folder for it.
+func (o *output) change(file string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changed++
+	folder := filepath.Dir(file)
+	if o.folders[folder] {
+		return nil
+	}
+	o.folders[folder] = true
+	return os.MkdirAll(folder, 0o755)
 }
 
 // copy puts a file of the dataset into the folder, and makes sure that it is the
@@ -100,8 +130,7 @@ func (o *output) copy(name string, f File) error {
 	if sum, n, err := digest(to, io.Discard); err == nil && sum == f.SHA256 && n == f.Bytes {
 		return nil
 	}
-	o.changed++
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := o.change(to); err != nil {
 		return fmt.Errorf("copy %s: %w", name, err)
 	}
 	temporary := to + ".new"
