@@ -160,6 +160,14 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 // parseLine reads one sample. A field that this version does not know is an
 // error, as dropping it would lose data.
 func parseLine(line []byte) (bench.Sample, error) {
+	if s, ok := readOwn(line); ok {
+		return s, nil
+	}
+	return parseAnyLine(line)
+}
+
+// parseAnyLine reads a sample as encoding/json does.
+func parseAnyLine(line []byte) (bench.Sample, error) {
 	var s bench.Sample
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
