@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -25,6 +26,7 @@ type edition struct {
 	theme     palette
 	logo      string // where the logo of a fork is published, empty if it has none
 	facts     Facts
+	drawer    sync.Pool // of *bytes.Buffer: see scratch
 
 	endpoints []*endpoint // by provider, model, vantage, nonce
 	bySeries  map[bench.Series]*endpoint

@@ -149,7 +149,7 @@ func (e *edition) address(p *Page, path, current string, scripts ...string) {
 const noSection = "-"
 
 func parseTemplates(files fs.FS) (*template.Template, error) {
-	t, err := template.New("").Option("missingkey=error").ParseFS(files, "*.tmpl")
+	t, err := template.New("").Option("missingkey=error").Funcs(handwritten()).ParseFS(files, "*.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
 	}
@@ -164,19 +164,30 @@ func (e *edition) html(path, name string, model func() (any, error)) file {
 		if err != nil {
 			return nil, fmt.Errorf("make %s: %w", path, err)
 		}
-		var b bytes.Buffer
-		if err := e.templates.ExecuteTemplate(&b, name, data); err != nil {
+		b := e.scratch()
+		defer e.drawer.Put(b)
+		if err := e.templates.ExecuteTemplate(b, name, data); err != nil {
 			return nil, fmt.Errorf("render %s: %w", path, err)
 		}
-		return squeeze(b.Bytes()), nil
+		return bytes.Clone(squeeze(b.Bytes())), nil
 	}}
 }
 
+// scratch returns an empty buffer from the drawer, which one page after the other
+// is rendered in: one that grew for each would be grown from nothing each time.
+func (e *edition) scratch() *bytes.Buffer {
+	b, ok := e.drawer.Get().(*bytes.Buffer)
+	if !ok {
+		return bytes.NewBuffer(make([]byte, 0, 256<<10))
+	}
+	b.Reset()
+	return b
+}
+
 // squeeze removes the indentation and empty lines of templates outside <pre>,
-// where white space means nothing.
+// where white space means nothing. It returns the beginning of html, changed.
 func squeeze(html []byte) []byte {
-	var b bytes.Buffer
-	b.Grow(len(html))
+	kept := html[:0]
 	pre := false
 	for line := range bytes.Lines(html) {
 		if !pre {
@@ -185,10 +196,19 @@ func squeeze(html []byte) []byte {
 			}
 		}
 		// The last of <pre and </pre on the line says what holds after it.
-		if open, shut := bytes.LastIndex(line, []byte("<pre")), bytes.LastIndex(line, []byte("</pre")); open != shut {
-			pre = open > shut
+		for rest := line; ; {
+			i := bytes.Index(rest, []byte("pre"))
+			if i < 0 {
+				break
+			}
+			if before := rest[:i]; bytes.HasSuffix(before, []byte("<")) {
+				pre = true
+			} else if bytes.HasSuffix(before, []byte("</")) {
+				pre = false
+			}
+			rest = rest[i+len("pre"):]
 		}
-		b.Write(line)
+		kept = append(kept, line...)
 	}
-	return b.Bytes()
+	return kept
 }

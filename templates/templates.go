@@ -1,6 +1,7 @@
 // Package templates holds the page templates of the site and the files that go
-// with them unchanged: stylesheet, scripts, icon. It only embeds; package site
-// parses and renders. A folder of the same shape can replace it for editing.
+// with them unchanged: stylesheet, scripts, icon. Package site parses and renders
+// them; a folder of the same shape can replace them for editing. For what is too
+// frequent on a page to be a template there is [Markup].
 //
 // Nothing here may load from another host or need an exception in a content
 // security policy of default-src 'none' with 'self' for scripts, styles,

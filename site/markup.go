@@ -1,0 +1,137 @@
+package site
+
+import (
+	"html/template"
+
+	"github.com/streamgauge/streamgauge/templates"
+)
+
+// handwritten are the parts of pages that are written in Go, by name: those that
+// a page has hundreds of. What they look like as templates, and that they are the
+// same, is in markup_test.go.
+func handwritten() template.FuncMap {
+	return template.FuncMap{
+		"tableof": tableMarkup, "numberof": numberMarkup, "factsof": factsMarkup,
+		"linksof": linksMarkup, "originsof": originsMarkup, "rowsof": boardMarkup,
+	}
+}
+
+// tableMarkup writes a table of numbers with its caption.
+func tableMarkup(t Table) template.HTML {
+	var m templates.Markup
+	m.Grow(512 + 40*len(t.Rows)*(len(t.Head)+1))
+	m.Raw(`<table class="data"><caption>`).Text(t.Caption)
+	if t.CSV != "" {
+		m.Raw(`. <a href="`).URL(t.CSV).Raw(`">All of it as CSV</a>`)
+	}
+	if t.Query != "" {
+		m.Raw(`. <a href="`).URL(t.Query).Raw(`">SQL</a>`)
+	}
+	m.Raw(`</caption><thead><tr>`)
+	for _, h := range t.Head {
+		m.Raw(`<th scope="col"`)
+		if h.Numeric {
+			m.Raw(` class="num"`)
+		}
+		m.Raw(`>`).Text(h.Text).Raw(`</th>`)
+	}
+	m.Raw("</tr></thead><tbody>\n")
+	for r, row := range t.Rows {
+		m.Raw(`<tr>`)
+		for i, text := range row {
+			if i == 0 {
+				m.Raw(`<th scope="row">`).Text(text).Raw(`</th>`)
+				continue
+			}
+			m.Raw(`<td`)
+			if t.Head[i].Numeric {
+				m.Raw(` class="num"`)
+			}
+			m.Raw(`>`)
+			if door := t.Door(r, i); door != "" && text != "" {
+				m.Raw(`<a href="`).URL(door).Raw(`">`).Text(text).Raw(`</a>`)
+			} else {
+				m.Text(text)
+			}
+			m.Raw(`</td>`)
+		}
+		m.Raw("</tr>\n")
+	}
+	return m.Raw(`</tbody></table>`).Done()
+}
+
+// numberMarkup writes a number, or a dash with the reason for it.
+func numberMarkup(n Number) template.HTML {
+	var m templates.Markup
+	addNumber(&m, n)
+	return m.Done()
+}
+
+func addNumber(m *templates.Markup, n Number) {
+	if n.Why == "" {
+		m.Text(n.Text)
+		return
+	}
+	m.Raw(`<span title="`).Text(n.Why).Raw(`">`).Text(n.Text).Raw(`<span class="vh"> (`).Text(n.Why).Raw(`)</span></span>`)
+}
+
+// factsMarkup writes a row of large numbers.
+func factsMarkup(facts []Fact) template.HTML {
+	var m templates.Markup
+	m.Grow(200 * (len(facts) + 1))
+	m.Raw(`<dl class="facts">`)
+	for _, f := range facts {
+		m.Raw(`<div><dt>`).Text(f.Name).Raw(`</dt>`)
+		if f.Sub != "" {
+			m.Raw(`<dd class="sub">`).Text(f.Sub).Raw(`</dd>`)
+		}
+		m.Raw(`<dd>`)
+		if f.Href != "" {
+			m.Raw(`<a href="`).URL(f.Href).Raw(`">`)
+		}
+		addNumber(&m, f.Number)
+		if f.Href != "" {
+			m.Raw(`</a>`)
+		}
+		if f.Unit != "" {
+			m.Raw(` <small>`).Text(f.Unit).Raw(`</small>`)
+		}
+		m.Raw(`</dd></div>`)
+	}
+	return m.Raw(`</dl>`).Done()
+}
+
+// linksMarkup writes the navigation: groups of links, of which one may be to the
+// section of the page itself.
+func linksMarkup(groups []Group) template.HTML {
+	var m templates.Markup
+	m.Grow(1024)
+	for _, g := range groups {
+		m.Raw(`<ul aria-label="`).Text(g.Name).Raw(`">`)
+		for _, l := range g.Links {
+			m.Raw(`<li><a href="`).URL(l.Href).Raw(`"`)
+			if l.Current {
+				m.Raw(` aria-current="page"`)
+			}
+			m.Raw(`>`).Text(l.Text).Raw(`</a></li>`)
+		}
+		m.Raw("</ul>\n")
+	}
+	return m.Done()
+}
+
+// originsMarkup writes where each number of a page comes from, a row each.
+func originsMarkup(root string, origins []Origin) template.HTML {
+	var m templates.Markup
+	m.Grow(900 * len(origins))
+	for _, o := range origins {
+		m.Raw(`<tr id="`).Text(o.ID).Raw(`"><th scope="row">`).Text(o.Name).Raw(`</th><td class="num nowrap">`).Text(o.Text)
+		m.Raw(`</td><td><a href="`).URL(root).Raw(`methodology/#`).Fragment(o.Method).Raw(`">`).Text(o.Formula)
+		m.Raw(`</a></td><td>`).Text(o.Taken).Raw(`</td><td class="num">`).Text(o.N).Raw(`</td><td>`)
+		if o.Query != "" {
+			m.Raw(`<a href="`).URL(o.Query).Raw(`">SQL</a>`)
+		}
+		m.Raw("</td></tr>\n")
+	}
+	return m.Done()
+}
