@@ -76,13 +76,13 @@ type Buffering struct {
 // JudgeBuffering says whether an endpoint holds its answers back, from
 // comparisons in order of time, of which it takes the newest [BufferProbes].
 //
-// A comparison speaks for buffering if its share is above [HeldShare], and
-// against it otherwise, also where it has none. The verdict is a sign test: with
-// k of n for it,
+// A comparison speaks for buffering if its share is above [HeldShare], against
+// it if it is not, and for neither where it has none: it is counted in n all the
+// same. The verdict is a sign test: with k of n for it,
 //
 //	p = P(B >= k), B ~ Bin(n, 1/2)
 //
-// must be [BufferAlpha] or less, and mirrored for the other side. Nothing is
+// must be [BufferAlpha] or less, and likewise for the other side. Nothing is
 // assumed about the noise but that it favours neither request, for which the two
 // take turns at going first. Fewer than 7 comparisons never decide, as 2^-6 is
 // above BufferAlpha; of 14 it takes 12.
@@ -107,7 +107,7 @@ func JudgeBuffering(contrasts []LengthContrast) Buffering {
 	b.Share, b.HasShare = QuantileSorted(shares, 0.5)
 	if p := coinTail(b.N, b.Held); p <= BufferAlpha {
 		b.Verdict, b.P = BufferBuffered, p
-	} else if p := coinTail(b.N, b.N-b.Held); p <= BufferAlpha {
+	} else if p := coinTail(b.N, len(shares)-b.Held); p <= BufferAlpha {
 		b.Verdict, b.P = BufferStreams, p
 	}
 	return b

@@ -46,6 +46,7 @@ func TestJudgeBuffering(t *testing.T) {
 		}
 		return list
 	}
+	none := LengthContrast{400, 700, 9000, 9300}
 	for _, c := range []struct {
 		name      string
 		contrasts []LengthContrast
@@ -62,7 +63,9 @@ func TestJudgeBuffering(t *testing.T) {
 		{"two of fourteen", mix(2, 12), BufferStreams, 14, 2, 106. / 16384},
 		{"none of seven", mix(0, 7), BufferStreams, 7, 0, 1. / 128},
 		{"only the newest fourteen count", mix(20, 12), BufferStreams, 14, 2, 106. / 16384},
-		{"without a share it speaks against", append(mix(6, 0), LengthContrast{400, 700, 9000, 9300}), BufferUnknown, 7, 6, 1},
+		{"without a share it does not speak for it", append(mix(6, 0), none), BufferUnknown, 7, 6, 1},
+		{"nor against it", append(mix(0, 6), none), BufferUnknown, 7, 0, 1},
+		{"answers all of one length tell nothing", []LengthContrast{none, none, none, none, none, none, none}, BufferUnknown, 7, 0, 1},
 	} {
 		got := JudgeBuffering(c.contrasts)
 		if got.Verdict != c.want || got.N != c.n || got.Held != c.held || math.Abs(got.P-c.p) > 1e-15 {
