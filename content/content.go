@@ -4,7 +4,8 @@ package content
 
 import "embed"
 
-// FS holds every page of prose.
+// FS holds every page of prose, and the evaluation that the site shows as an
+// example: what `streamgauge evaluate --json` prints of a simulated provider.
 //
-//go:embed *.md
+//go:embed *.md evaluation.json
 var FS embed.FS

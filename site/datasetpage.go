@@ -68,6 +68,7 @@ func (e *edition) datasetFiles() ([]file, error) {
 	}
 	return []file{e.html(datasetPath+"index.html", "dataset", func() (any, error) {
 		p := DatasetPage{Page: e.page(datasetPath, datasetPath, prose.Title, prose.Summary, "copy.js"), Prose: prose}
+		e.wear(&p.Page, "prose.css")
 		for _, f := range e.in.Dataset {
 			p.Downloads = append(p.Downloads, Download{Link{f.Name, f.Name}, f.Note, size(f.Bytes), f.SHA256})
 		}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -15,6 +16,7 @@ type EvaluatePage struct {
 	Facts    Facts
 	Window   string
 	Command  string // to evaluate an endpoint of the reader's own
+	Example  *Evaluation
 	Rows     []EvaluateRow
 	Without  []Link // endpoints that were measured and have no pace
 	Commands []NamedCommand
@@ -28,25 +30,34 @@ type NamedCommand struct{ Text, Command string }
 // An EvaluateRow is what the record says of one endpoint.
 type EvaluateRow struct {
 	Link
-	Words    string   // the verdict
-	Start    Number   // ms, with the unit
-	PerToken Number   // ms
-	Times    []Number // to answers of evaluateLengths
-	Seen     string   // lengths of answer that it rests on
-	Query    string   // link to the days that it is made of
-	Throttle Number   // %
+	Words    string // the verdict
+	Start    Number // ms, with the unit
+	PerToken Number // ms
+	Times    []made // to answers of evaluateLengths
+	Seen     string // lengths of answer that it rests on
+	Query    string // link to the days that it is made of
+	Throttle Number // %
 }
 
 // evaluateLengths are the lengths of answer that the page works out.
 func evaluateLengths() []int { return []int{100, 500, 2000} }
 
 func (e *edition) evaluateFiles() ([]file, error) {
-	return []file{e.html(evaluatePath+"index.html", "evaluate", func() (any, error) { return e.evaluatePage(), nil })}, nil
+	example, err := e.exampleEvaluation()
+	if err != nil {
+		return nil, err
+	}
+	files := []file{e.html(evaluatePath+"index.html", "evaluate", func() (any, error) { return e.evaluatePage(example), nil })}
+	if example != nil {
+		files = append(files, file{evaluatePath + exampleFile, func() ([]byte, error) { return fs.ReadFile(e.in.Content, exampleSource) }})
+	}
+	return files, nil
 }
 
-func (e *edition) evaluatePage() EvaluatePage {
-	p := EvaluatePage{Facts: e.facts, Window: windowWords(listWindow), Command: "streamgauge evaluate --url http://127.0.0.1:11434/v1 --model llama3.2"}
-	p.Page = e.page(evaluatePath, evaluatePath, "Evaluate", "What ten minutes can tell of an endpoint: time against the length of prompt and answer, and throttling. A command for your own, and what the record says of each.", "copy.js")
+func (e *edition) evaluatePage(example *Evaluation) EvaluatePage {
+	p := EvaluatePage{Example: example, Facts: e.facts, Window: windowWords(listWindow), Command: "streamgauge evaluate --url http://127.0.0.1:11434/v1 --model llama3.2"}
+	p.Page = e.page(evaluatePath, evaluatePath, "Evaluate", "What ten minutes can tell of an endpoint: time against the length of prompt and answer, and throttling. A command for your own, and what the record says of each.", "copy.js", "evaluate.js")
+	e.wear(&p.Page, "evaluate.css")
 	board := e.boards[listWindow][rollup.DecodeTPS]
 	span := listWindow.Span(e.now)
 	hours := &Table{Caption: "Refused for the rate, of runs that began in the hour, UTC", Head: []Head{{"Endpoint", false}}}
@@ -71,8 +82,12 @@ func (e *edition) evaluatePage() EvaluatePage {
 		}
 		if fit.OK() {
 			for _, n := range evaluateLengths() {
-				ms, _ := fit.TTLTMS(n)
-				row.Times = append(row.Times, number(latency(ms), ms))
+				ms, i := fit.TTLTMS(n)
+				at := made{Number: number(latency(ms), ms), Href: row.Query, Label: count(n) + " tokens"}
+				if fit.Why.OK() {
+					at.Range = latency(i.Lo) + " – " + latency(i.Hi)
+				}
+				row.Times = append(row.Times, at)
 			}
 			if row.Seen = count(fit.Least); fit.Most != fit.Least {
 				row.Seen += "–" + count(fit.Most)
@@ -153,14 +168,18 @@ func (e *edition) refusedQuery(p *endpoint, w rollup.Window) question {
 		fromRuns(p, s) + "\n  AND coalesce(error_kind, '') NOT IN ('auth', 'quota')\nGROUP BY 1 ORDER BY 1"}
 }
 
-// A made number is a number with the query that it is a door to.
+// A made number is a number with what it is a door to.
 type made struct {
 	Number
-	Href string
+	Href  string
+	Range string // its interval, may be empty
+	Label string // on a phone
 }
 
 // Made makes a number of the row a door to the days that the row is made of.
-func (r EvaluateRow) Made(n Number) made { return made{n, r.Query} }
+func (r EvaluateRow) Made(n Number, label string) made {
+	return made{Number: n, Href: r.Query, Label: label}
+}
 
 // An EvaluationFacts is the plan of an evaluation in words.
 type EvaluationFacts struct {

@@ -94,18 +94,21 @@ func splitChange(head, lead string, d stats.Decomposition) *Change {
 	if !roundsToNothing(d.TotalMs) {
 		c.Text = fmt.Sprintf("A mean answer takes %s %s", seconds(math.Abs(d.TotalMs)), pick(d.TotalMs, "longer", "less"))
 	}
-	parts := svg.Parts{Parts: []svg.Part{
+	all := []svg.Part{
 		{Name: pick(d.StartMs, "later start", "earlier start"), Value: d.StartMs, Hue: svg.Wait},
 		{Name: pick(d.VolumeMs, "longer answers", "shorter answers"), Value: d.VolumeMs, Hue: svg.Neutral},
 		{Name: pick(d.SpeedMs, "slower writing", "faster writing"), Value: d.SpeedMs, Hue: svg.Speed},
-	}}
+	}
 	from := [...]string{pick(d.StartMs, "a ", "an "), "", ""}
+	var parts svg.Parts
 	var said []string
-	for i, part := range parts.Parts {
-		parts.Parts[i].Text = signedSeconds(part.Value)
-		if !roundsToNothing(part.Value) {
-			said = append(said, signedSeconds(part.Value)+" from "+from[i]+part.Name)
+	for i, part := range all {
+		if roundsToNothing(part.Value) {
+			continue
 		}
+		part.Text = signedSeconds(part.Value)
+		said = append(said, part.Text+" from "+from[i]+part.Name)
+		parts.Parts = append(parts.Parts, part)
 	}
 	if len(said) > 0 {
 		c.Text += ": " + strings.Join(said, ", ")
@@ -117,6 +120,9 @@ func splitChange(head, lead string, d stats.Decomposition) *Change {
 		c.Text = lead + " " + lowerFirst(c.Text)
 	}
 	c.Text += "."
+	if len(said) == 0 {
+		return c
+	}
 	parts.Label = c.Text
 	c.Figure = &Figure{Label: c.Text}
 	parts.Size = svg.Wide(0)
@@ -141,10 +147,8 @@ func seconds(ms float64) string { return fmt.Sprintf("%.2f s", ms/1000) }
 // roundsToNothing reports whether [seconds] has nothing to show of milliseconds.
 func roundsToNothing(ms float64) bool { return math.Round(ms/10) == 0 }
 
+// signedSeconds formats milliseconds that do not round to nothing.
 func signedSeconds(ms float64) string {
-	if roundsToNothing(ms) {
-		return "0.00 s"
-	}
 	if ms < 0 {
 		return "−" + seconds(-ms)
 	}

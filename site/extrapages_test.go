@@ -113,7 +113,7 @@ func TestThinking(t *testing.T) {
 	dir := build(t, in)
 	mustCrawl(t, dir)
 	page := string(readFile(t, dir, "reliability/index.html"))
-	if !strings.Contains(page, ": 7 of 720 runs") || !strings.Contains(page, "spent the budget thinking") {
+	if !strings.Contains(page, ": 7 of 720 runs") || !strings.Contains(page, "only thought") {
 		t.Error("the page does not say 7 of 720 runs")
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(readFile(t, dir, "reliability/reliability.csv")))).ReadAll()

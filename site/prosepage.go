@@ -74,7 +74,9 @@ func (e *edition) proseFiles() ([]file, error) {
 			current = "guides/"
 		}
 		files = append(files, e.html(path+"index.html", "prose", func() (any, error) {
-			return ProsePage{e.page(path, current, prose.Title, prose.Summary, "copy.js"), prose}, nil
+			p := ProsePage{e.page(path, current, prose.Title, prose.Summary, "copy.js"), prose}
+			e.wear(&p.Page, "prose.css")
+			return p, nil
 		}))
 	}
 	files = append(files, e.html("guides/index.html", "guides", func() (any, error) { return guides, nil }))

@@ -48,7 +48,7 @@ type ReliabilityRow struct {
 
 // Door makes a number of the row a door to an entry of the endpoint's page.
 func (r ReliabilityRow) Door(n Number, entry string) made {
-	return made{n, r.Path + "#" + ofPrefix + entry}
+	return made{Number: n, Href: r.Path + "#" + ofPrefix + entry}
 }
 
 // A Thinker is an endpoint that spent a run's whole budget on thinking.
@@ -216,7 +216,7 @@ type cause struct {
 
 // causes are in the order in which they are stacked: theirs, the plan's, ours.
 func causes() []cause {
-	list := []cause{{name: "spent the budget thinking", kind: wire.KindMalformed, thunk: true}}
+	list := []cause{{name: "only thought", kind: wire.KindMalformed, thunk: true}}
 	for _, k := range []wire.ErrorKind{wire.KindServer, wire.KindTimeout, wire.KindNetwork, wire.KindMalformed, wire.KindRateLimit, wire.KindAuth, wire.KindQuota} {
 		list = append(list, cause{name: kindWords(k), kind: k})
 	}

@@ -133,6 +133,12 @@ func figures() []figure {
 	}
 	arrival.Curves = []Curve{{"287 tokens", Speed, reads}}
 
+	fit := Fit{Label: "Time to last token of 16 answers", Hue: Speed, Start: 300, Slope: 20, FormatY: Milliseconds, TitleX: "tokens of answer", TitleY: "ms"}
+	for k := range 16 {
+		n := []float64{50, 150, 400, 800}[k%4]
+		fit.Points = append(fit.Points, Place{n, 300 + 20*n*(1+.03*math.Sin(float64(7*k)))})
+	}
+
 	sized := func(name, title string, at func(Size) drawing, wide, half, phone float64) {
 		if wide > 0 {
 			out = append(out, figure{name, title, at(Wide(wide))})
@@ -152,6 +158,7 @@ func figures() []figure {
 	sized("hist", "histogram", func(s Size) drawing { hist.Size = s; return hist }, 0, 180, 170)
 	sized("dots", "samples one by one", func(s Size) drawing { dots.Size = s; return dots }, 0, 110, 100)
 	sized("parts", "parts of a change", func(s Size) drawing { parts.Size = s; return parts }, 0, 100, 100)
+	sized("fit", "time against tokens with its line", func(s Size) drawing { fit.Size = s; return fit }, 0, 240, 220)
 	sized("arrival", "how an answer arrived", func(s Size) drawing { arrival.Size = s; return arrival }, 220, 0, 200)
 	return append(out,
 		figure{"none-line", "a line without points", Line{Size: Half(120), From: from, To: to, Label: "nothing"}},
@@ -231,7 +238,9 @@ func wild(r *rand.Rand) []drawing {
 	dots := Dots{Size: size(), Label: word(), Hue: hue(), Values: numbers(40), Log: r.IntN(2) == 0}
 	parts := Parts{Size: size(), Label: word()}
 	arrival := Arrival{Size: size(), Label: word(), First: span(), Stalls: []Span{span(), span()}, Rug: true}
+	fit := Fit{Size: size(), Label: word(), Hue: hue(), Start: number(), Slope: number(), TitleX: word(), TitleY: word()}
 	for range r.IntN(9) {
+		fit.Points = append(fit.Points, Place{number(), number()})
 		scatter.Marks = append(scatter.Marks, Mark{number(), number(), word(), hue()})
 		hist.Bins = append(hist.Bins, Bin{number(), number(), r.IntN(9) - 1})
 		hist.Marks = append(hist.Marks, Quantile{number(), word()})
@@ -247,5 +256,5 @@ func wild(r *rand.Rand) []drawing {
 		Range{Axis: axis, H: number(), Hue: hue(), P50: number(), P10: number(), P90: number(), Lo: number(), Hi: number(), Label: word()},
 		Spark{Size: size(), Hue: hue(), Values: numbers(40), Label: word()},
 		Strip{Size: size(), States: states, Label: word()},
-		line, heat, scatter, hist, dots, parts, arrival}
+		line, heat, scatter, hist, dots, parts, arrival, fit}
 }

@@ -238,7 +238,7 @@ func (f *frame) drawTags(tags []tag) {
 	}
 }
 
-// tagRoom is the width the labels need, at most a third of the drawing.
+// tagRoom is the width the labels need, at most what is granted to them.
 func tagRoom(s Size, labels ...string) float64 {
 	wide := 0.0
 	for _, l := range labels {
@@ -247,10 +247,19 @@ func tagRoom(s Size, labels ...string) float64 {
 	if wide == 0 {
 		return s.Text * .6
 	}
-	return min(wide+s.Text*.8, s.W/3)
+	return min(wide+s.Text*.8, s.most())
+}
+
+// most is the width that labels beside the frame may take: on a phone two fifths,
+// as the words are no shorter there.
+func (s Size) most() float64 {
+	if s.on == phoneScreen {
+		return s.W * .42
+	}
+	return s.W / 3
 }
 
 // tagText shortens a label to what tagRoom can grant.
 func tagText(s Size, label string) string {
-	return clip(label, max(int(s.W/3/s.Text/.62)-2, 4))
+	return clip(label, max(int(s.most()/s.Text/.62)-2, 4))
 }
