@@ -14,7 +14,7 @@ type verifyCmd struct {
 	Data    string `placeholder:"DIR" type:"path" help:"Directory of the record. Default: data; with --against, the site's own streamgauge.sqlite."`
 	Site    string `placeholder:"DIR" type:"existingdir" help:"Check the links, ids and policy of this built site too, and look for keys in it."`
 	Against string `placeholder:"URL|DIR" help:"Derive every number that this published site offers to programs again, and print what differs."`
-	Config  string `default:"streamgauge.yaml" type:"path" help:"With --against: the site's configuration, for which ranking comes first; may be missing."`
+	Config  string `default:"streamgauge.yaml" type:"path" help:"With --against: the site's configuration, for which ranking comes first and what counts as an incident; may be missing."`
 	JSON    bool   `name:"json" help:"With --against: print the differences as JSON."`
 }
 

@@ -33,8 +33,9 @@ type audit struct {
 	work      string // a folder for downloads and what is derived of them
 
 	manifest data.Manifest
-	whole    string // the published streamgauge.sqlite, on disk
-	truth    string // the assembled file that all is derived from
+	policy   rollup.Policy // of incidents
+	whole    string        // the published streamgauge.sqlite, on disk
+	truth    string        // the assembled file that all is derived from
 	closed   time.Time
 }
 
@@ -55,7 +56,11 @@ func (a *app) verifyAgainst(c *verifyCmd, store *data.Store) error {
 	if err != nil {
 		return err
 	}
-	v := &audit{comparison: &comparison{}, published: published, work: work}
+	_, policy, err := loadIncidents(c.Config)
+	if err != nil {
+		return err
+	}
+	v := &audit{comparison: &comparison{}, published: published, work: work, policy: policy}
 	if err := v.run(a.ctx, store, config); err != nil {
 		return fmt.Errorf("verify %s: %w", c.Against, err)
 	}
@@ -201,6 +206,7 @@ func (v *audit) sitesNumbers(ctx context.Context, store *data.Store, derived *da
 		}
 		listed = nil
 	}
+	in.Incidents = rollup.FindIncidents(in.Histories, in.Events, v.policy, in.Generated)
 	in.RawRetention, in.Templates, in.Content = data.RawRetention, templates.Files(), content.FS
 	files, err := site.NumberFiles(ctx, in)
 	if err != nil {
