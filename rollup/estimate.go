@@ -52,8 +52,9 @@ type Distribution struct {
 	Quantiles
 	Avg, Min, Max float64 // meaningless with N = 0
 
-	Timeouts     int // runs cut off before they had the number
-	WithTimeouts Quantiles
+	Timeouts     int       // runs cut off before they had the number
+	Late         int       // runs cut off after it, which have it but did not succeed
+	WithTimeouts Quantiles // of N + Late + Timeouts runs
 
 	// Approximate is set where percentiles come from the histograms of buckets:
 	// within 1 %. Buckets do not tell which timeouts came after the first text,
@@ -70,7 +71,7 @@ func quantilesOf(f func(q float64) Estimate) Quantiles {
 // that timed-out runs still had, and how many timed out without one. It sorts
 // values. Intervals are given only for runs of one day.
 func newDistribution(m Metric, values, ofTimeouts []float64, timeouts int, oneDay bool) Distribution {
-	d := Distribution{Metric: m, N: len(values), Timeouts: timeouts}
+	d := Distribution{Metric: m, N: len(values), Timeouts: timeouts, Late: len(ofTimeouts)}
 	slices.Sort(values)
 	if len(values) > 0 {
 		d.Avg, d.Min, d.Max = mean(values), values[0], values[len(values)-1]

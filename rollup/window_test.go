@@ -86,8 +86,8 @@ func TestTimeouts(t *testing.T) {
 	if p10 := s.Decode.WithTimeouts.P10; p10.Why != TimedOut {
 		t.Errorf("decode p10 with timeouts = %+v; want %s", p10, TimedOut)
 	}
-	if s.TTFT.Timeouts != 5 || s.Decode.Timeouts != 6 {
-		t.Errorf("timeouts = %d, %d; want 5, 6", s.TTFT.Timeouts, s.Decode.Timeouts)
+	if s.TTFT.Timeouts != 5 || s.TTFT.Late != 1 || s.Decode.Timeouts != 6 || s.Decode.Late != 0 {
+		t.Errorf("timeouts = %d and %d late, %d and %d; want 5 and 1, 6 and 0", s.TTFT.Timeouts, s.TTFT.Late, s.Decode.Timeouts, s.Decode.Late)
 	}
 	// The histogram says the same of what lies beyond it.
 	for m, want := range map[Metric]int{TTFT: 5, DecodeTPS: 6, E2E: 6} {
