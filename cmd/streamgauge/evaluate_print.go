@@ -68,7 +68,7 @@ func answerWords(c *rollup.AnswerCost) string {
 // honestyWords holds the two ways of measuring the pace against each other.
 func honestyWords(c *rollup.AnswerCost) string {
 	switch {
-	case !c.ByLength.OK() || sizesAlike(c.Lengths):
+	case !c.ByLength.Clear() || sizesAlike(c.Lengths): // an interval that holds nought agrees with any pace
 		return "Whether the stream is honest is not known: too few answers of different length."
 	case !c.Streamed.OK():
 		return "The answers did not stream, or without a token count: the pace is that by which longer answers took longer."

@@ -10,6 +10,8 @@ import (
 
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/bench/simulate"
+	"github.com/streamgauge/streamgauge/rollup"
+	"github.com/streamgauge/streamgauge/rollup/stats"
 )
 
 // TestEvaluateCommand evaluates simulated providers over loopback. What times
@@ -97,3 +99,20 @@ func verdicts(e evaluation) int {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// TestHonestyTakesEvidence: how long answers took in all agrees with every pace
+// if it tells none, which is no praise of the stream.
+func TestHonestyTakesEvidence(t *testing.T) {
+	c := rollup.AnswerCost{
+		Streamed: rollup.Slope{MS: 20, Interval: stats.Interval{Lo: 19, Hi: 21}, N: 16},
+		ByLength: rollup.Slope{MS: 15, Interval: stats.Interval{Lo: -30, Hi: 60}, N: 16},
+		Lengths:  []rollup.Size{{Aimed: 50, Tokens: 50, N: 8}, {Aimed: 800, Tokens: 800, N: 8}},
+	}
+	if got := honestyWords(&c); !strings.Contains(got, "not known") {
+		t.Errorf("a slope of -30 to 60 ms: %q", got)
+	}
+	c.ByLength.Interval = stats.Interval{Lo: 18, Hi: 22}
+	if got := honestyWords(&c); strings.Contains(got, "not known") {
+		t.Errorf("a slope of 18 to 22 ms: %q", got)
+	}
+}
