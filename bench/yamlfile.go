@@ -16,8 +16,12 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxConfigBytes bounds a provider file.
-const maxConfigBytes = 256 << 10
+// Bounds of a provider file. The parser's time grows with the square of how deep
+// brackets are nested; files need three or four.
+const (
+	maxConfigBytes = 256 << 10
+	maxNesting     = 100
+)
 
 // A FileError is one problem of one file, with the place and the line.
 type FileError struct {
@@ -88,6 +92,10 @@ func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
 		f.fail(0, 0, "the file is not plain UTF-8 text with line ends LF or CRLF")
 		return f, nil
 	}
+	if nesting(text) > maxNesting {
+		f.fail(0, 0, fmt.Sprintf("brackets are nested more than %d deep", maxNesting))
+		return f, nil
+	}
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		var syntax yaml.Error
@@ -118,6 +126,22 @@ func openYAML(name string, text []byte) (*yamlFile, ast.Node) {
 	return f, root
 }
 
+// nesting returns by how many brackets a text is open where that is most.
+// Brackets inside quotes count too, which does no harm.
+func nesting(text []byte) int {
+	depth, deepest := 0, 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return deepest
+}
+
 // errorf notes a problem at a node.
 func (f *yamlFile) errorf(n ast.Node, format string, args ...any) {
 	line, column := position(n)
@@ -125,6 +149,9 @@ func (f *yamlFile) errorf(n ast.Node, format string, args ...any) {
 }
 
 func (f *yamlFile) fail(line, column int, message string) {
+	if KeyShape([]byte(message)) != "" { // some messages repeat a word of the file
+		message = "this holds what looks like a key; keys stay out of files"
+	}
 	e := &FileError{File: f.name, Line: line, Column: column, Message: message}
 	if line >= 1 && line <= len(f.lines) {
 		e.Excerpt = f.excerpt(line, column)
@@ -159,11 +186,11 @@ func (f *yamlFile) excerpt(line, column int) string {
 }
 
 // entryPattern is a key and the beginning of its value, in block or flow style.
-var entryPattern = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*:\s*["']?([^\s"',}\]]+)`)
+var entryPattern = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*:\s*["']?([^\s"',{}\[\]]+)`)
 
 // withoutSecrets cuts a line where it may hold a secret: the value of a key
 // that is named like one, where a key was pasted in place of a variable's name,
-// or a password in an address.
+// a password in an address, or what has the shape of a key wherever it stands.
 func withoutSecrets(line string) string {
 	for _, at := range entryPattern.FindAllStringSubmatchIndex(line, -1) {
 		key, value := line[at[2]:at[3]], line[at[4]:at[5]]
@@ -172,7 +199,10 @@ func withoutSecrets(line string) string {
 		}
 	}
 	if before, after, ok := strings.Cut(line, "://"); ok && strings.Contains(after, "@") {
-		return before + "://..."
+		line = before + "://..."
+	}
+	if KeyShape([]byte(line)) != "" {
+		return "..."
 	}
 	return line
 }
