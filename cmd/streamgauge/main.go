@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -164,13 +165,36 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
-	a := &app{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, level: level, interactive: isTerminal(stderr)}
+	out := &resultWriter{out: stdout}
+	a := &app{ctx: ctx, env: env, stdin: stdin, stdout: out, stderr: stderr, level: level, interactive: isTerminal(stderr)}
 	a.mask(nil)
 	a.guard = bench.NewRedactor(ownSecrets(env)...)
-	if err := parsed.Run(a); err != nil {
+	err = parsed.Run(a)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("write the results: %w", out.err)
+	}
+	if err != nil {
 		return maskedError{err, a.secrets.String(err.Error())}
 	}
 	return nil
+}
+
+// A resultWriter remembers its first error, so that results which nobody got
+// are a failure, whichever command printed them.
+type resultWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+	err error
+}
+
+func (w *resultWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.out.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // mask keeps secrets out of all that the app prints from here on.
