@@ -83,9 +83,22 @@ func readConfig(file string) (c siteConfig, err error) {
 		return c, fmt.Errorf("read the site's configuration: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
-		return c, fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return c, fmt.Errorf("%s: %s", filepath.Base(file), configProblem(err))
 	}
 	return c, nil
+}
+
+// configProblem says what is wrong with a configuration. The lines around the
+// place are shown unless they may hold a secret, such as the webhook's: it was
+// meant for a variable.
+func configProblem(err error) string {
+	text := err.Error()
+	lower := strings.ToLower(text)
+	named := func(word string) bool { return strings.Contains(lower, word) }
+	if slices.ContainsFunc([]string{"secret", "token", "password", "key", "webhook"}, named) || bench.KeyShape([]byte(text)) != "" {
+		return yaml.FormatError(err, false, false)
+	}
+	return text
 }
 
 // loadConfig reads the site's configuration; a missing file is the default.

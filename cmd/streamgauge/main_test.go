@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -102,6 +103,46 @@ func TestUsageErrors(t *testing.T) {
 		_, _, err := runWith(t, args...)
 		if got := exitCode(err, io.Discard); got != exitUsage {
 			t.Errorf("%q exits with %d (%v); want %d", args, got, err, exitUsage)
+		}
+	}
+}
+
+// A brokenWriter fails.
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// TestResultsNobodyGot checks that a command whose results could not be written
+// fails, however it prints them.
+func TestResultsNobodyGot(t *testing.T) {
+	full := errors.New("no space left on device")
+	none := func(string) (string, bool) { return "", false }
+	for _, args := range [][]string{
+		{"version"},
+		{"probe", "--url", "http://127.0.0.1:9/v1", "--model", "m"},
+		{"plan", "--data", t.TempDir() + "/none"},
+	} {
+		err := run(t.Context(), args, none, strings.NewReader(""), brokenWriter{full}, io.Discard)
+		if !errors.Is(err, full) || exitCode(err, io.Discard) != exitFailed {
+			t.Errorf("%q: %v; want a failure", args, err)
+		}
+	}
+}
+
+// TestConfigProblem checks that the lines of a configuration are shown with what
+// is wrong, but no secret that was put into it.
+func TestConfigProblem(t *testing.T) {
+	for _, tt := range []struct{ text, says, hides string }{
+		{"name: a\nnam: Pegel\n", "nam: Pegel", "nothing"},
+		{"name: a\nwebhook_secret: whsec_0123456789abcdef\n", `unknown field "webhook_secret"`, "whsec_0123456789abcdef"},
+	} {
+		file := filepath.Join(t.TempDir(), "streamgauge.yaml")
+		if err := os.WriteFile(file, []byte(tt.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readConfig(file)
+		if got := fmt.Sprint(err); !strings.Contains(got, tt.says) || strings.Contains(got, tt.hides) {
+			t.Errorf("%q: %s\nwant %q in it, and not %q", tt.text, got, tt.says, tt.hides)
 		}
 	}
 }
