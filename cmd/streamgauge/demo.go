@@ -50,6 +50,13 @@ func (c *demoCmd) Run(a *app) error {
 	if !(c.Speed > 0 && c.Speed <= 1000) {
 		return usageError{fmt.Errorf("--speed %v is not between 0 and 1000", c.Speed)}
 	}
+	var listener net.Listener
+	if !c.Once { // now: to learn in the end that the port is taken would cost all of it
+		if listener, err = a.listen(c.Addr); err != nil {
+			return err
+		}
+		defer listener.Close()
+	}
 	out := c.Out
 	if out == "" {
 		if out, err = os.MkdirTemp("", "streamgauge-demo-"); err != nil {
@@ -100,7 +107,7 @@ func (c *demoCmd) Run(a *app) error {
 		fmt.Fprintf(a.stdout, "Record: %s\nSite:   %s\n", store.Dir(), siteDir)
 		return nil
 	}
-	return a.serveSite(siteDir, c.Addr)
+	return a.serveOn(siteDir, listener)
 }
 
 // simulate starts the simulated provider on a free port of loopback and returns

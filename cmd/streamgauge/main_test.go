@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,6 +93,10 @@ func TestHelp(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
+	site := t.TempDir()
+	if err := os.WriteFile(filepath.Join(site, "index.html"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
 		{"nonsense"},
 		{"probe"},
@@ -99,6 +104,9 @@ func TestUsageErrors(t *testing.T) {
 		{"probe", "--url", "http://user:password@example.com/v1", "--model", "m"},
 		{"decode", "--protocol", "smoke-signals", "x"},
 		{"demo", "--history", "ages"},
+		{"demo", "--addr", ""},
+		{"serve", "--addr", "", "--site", site},
+		{"simulate", "--addr", ""},
 	} {
 		_, _, err := runWith(t, args...)
 		if got := exitCode(err, io.Discard); got != exitUsage {
@@ -144,6 +152,24 @@ func TestConfigProblem(t *testing.T) {
 		if got := fmt.Sprint(err); !strings.Contains(got, tt.says) || strings.Contains(got, tt.hides) {
 			t.Errorf("%q: %s\nwant %q in it, and not %q", tt.text, got, tt.says, tt.hides)
 		}
+	}
+}
+
+// TestDemoPortTaken checks that a demo whose port is taken says so before it
+// measures anything.
+func TestDemoPortTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	out := t.TempDir()
+	_, stderr, err := runWith(t, "demo", "--out", out, "--addr", taken.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), "choose another with --addr") {
+		t.Errorf("demo: %v\n%s", err, stderr)
+	}
+	if files, _ := os.ReadDir(out); len(files) > 0 {
+		t.Errorf("it had begun with %v", files)
 	}
 }
 

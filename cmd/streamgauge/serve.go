@@ -13,7 +13,7 @@ import (
 
 // serveCmd serves a built site, and runs ticks as a daemon if asked to.
 type serveCmd struct {
-	Addr string `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks a free one, an empty one serves nothing."`
+	Addr string `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks a free one; with --schedule an empty one serves nothing."`
 	daemonFlags
 	recordFlags
 	measureFlags
@@ -42,12 +42,30 @@ func (c *serveCmd) Run(a *app) error {
 	return a.serveSite(c.Site, c.Addr)
 }
 
-// serveSite serves dir on addr until the context ends, and prints where.
-func (a *app) serveSite(dir, addr string) error {
+// listen listens on an address of --addr. An empty one, which net takes for
+// every interface of the machine, is refused.
+func (a *app) listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		return nil, usageError{errors.New("--addr is empty: name an address to listen on, such as 127.0.0.1:0")}
+	}
 	listener, err := (&net.ListenConfig{}).Listen(a.ctx, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("listen on %s (choose another with --addr): %w", addr, err)
+		return nil, fmt.Errorf("listen on %s (choose another with --addr): %w", addr, err)
 	}
+	return listener, nil
+}
+
+// serveSite serves dir on addr until the context ends, and prints where.
+func (a *app) serveSite(dir, addr string) error {
+	listener, err := a.listen(addr)
+	if err != nil {
+		return err
+	}
+	return a.serveOn(dir, listener)
+}
+
+// serveOn is serveSite on a listener, which it closes.
+func (a *app) serveOn(dir string, listener net.Listener) error {
 	server := &http.Server{Handler: siteHandler(dir), ReadHeaderTimeout: 10 * time.Second}
 	stopped := context.AfterFunc(a.ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), 3*time.Second)

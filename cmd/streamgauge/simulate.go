@@ -69,9 +69,9 @@ func (c *simulateCmd) Run(a *app) error {
 		// A model that hangs does so until its request's context ends.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	plain, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	plain, err := a.listen(c.Addr)
 	if err != nil {
-		return fmt.Errorf("listen on %s (choose another with --addr): %w", c.Addr, err)
+		return err
 	}
 	where := announcement{HTTP: "http://" + plain.Addr().String()}
 	var secure net.Listener
