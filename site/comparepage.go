@@ -347,7 +347,15 @@ func (e *edition) duelPage(f *field, a, b *endpoint) DuelPage {
 	page.Lengths = e.lengthsTable(page.Root, both)
 	page.Origins = e.differenceOrigins(page.Root, a, b, c)
 	page.Versus[0].lead("")
-	page.Lines = e.modelLines(page.Root, both, (*endpoint).title)
+	page.Lines = e.modelLines(page.Root, both, func(p *endpoint) string { // no longer than what tells them apart
+		switch {
+		case a.name != b.name:
+			return p.name
+		case a.provider.name != b.provider.name:
+			return p.provider.name
+		}
+		return p.title()
+	})
 	page.Choose = page.Root + comparePath + "?with=" + a.key() + "&with=" + b.key()
 	return page
 }

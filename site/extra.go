@@ -11,7 +11,10 @@ const (
 	statusPath      = "status/"
 )
 
-// wear adds a stylesheet that only this page needs.
+// wear adds a stylesheet that only this page needs. Templates of a fork may do
+// without it.
 func (e *edition) wear(p *Page, sheet string) {
-	p.Styles = append(p.Styles, p.Root+e.assets.names[sheet])
+	if name, ok := e.assets.names[sheet]; ok {
+		p.Styles = append(p.Styles, p.Root+name)
+	}
 }

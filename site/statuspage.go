@@ -137,6 +137,11 @@ func (e *edition) statusPage() StatusPage {
 	slices.Sort(all.late)
 	page.Heading = e.statusHeading(all)
 	page.Facts = e.statusFacts(all)
+	for i := range page.Facts {
+		if page.Facts[i].Why == "" && len(page.Rows) > 0 {
+			page.Facts[i].Href = "#endpoints"
+		}
+	}
 	page.Query = queryLink(page.Root, e.dutiesQuery())
 	page.Lateness = latenessFigure(all.late)
 	page.Lateness.source(queryLink(page.Root, e.latenessQuery()))
@@ -177,8 +182,7 @@ func (e *edition) statusFacts(d duty) []Fact {
 		facts[0].Sub = instant(d.newest)
 	}
 	for i := range facts {
-		if facts[i].Href = "#endpoints"; facts[i].Why != "" {
-			facts[i].Href = ""
+		if facts[i].Why != "" {
 			facts[i].Unit, facts[i].Sub = "", facts[i].Why
 		}
 	}
