@@ -125,18 +125,25 @@ func (c *probeCmd) measure(a *app) (bench.Sample, error) {
 	if err := meter.Warm(a.ctx); err != nil {
 		a.log.Debug("warm-up", "error", err)
 	}
-	var obs bench.Observer
-	live := newLiveLine(a.stderr, a.interactive)
-	obs.Event = live.event
-	if c.Record != "" {
-		obs.Recording = func(rec bench.Recording) { err = c.keep(a, rec) }
+	var rec bench.Recording
+	send := func() bench.Sample {
+		live := newLiveLine(a.stderr, a.interactive)
+		defer live.clear()
+		return meter.Measure(a.ctx, run, bench.Observer{Event: live.event, Recording: func(r bench.Recording) { rec = r }})
 	}
-	sample := meter.Measure(a.ctx, run, obs)
-	live.clear()
-	if a.ctx.Err() != nil {
+	sample := send()
+	if sample.Detail == wire.DetailStreamOptions {
+		a.log.Info("the server rejects stream_options; asking again without, so it may not tell its token counts")
+		run.Target.NoStreamOptions = true
+		sample = send()
+	}
+	switch {
+	case a.ctx.Err() != nil:
 		return sample, context.Canceled
+	case c.Record != "":
+		return sample, c.keep(a, rec)
 	}
-	return sample, err
+	return sample, nil
 }
 
 // keep writes the recording, after saying what it holds.

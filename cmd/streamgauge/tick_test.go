@@ -224,3 +224,28 @@ func TestSecretsGoNowhere(t *testing.T) {
 		t.Fatalf("looked at %d files: %v", files, err)
 	}
 }
+
+// TestProbeRejectedStreamOptions checks that a probe of a server that rejects
+// stream_options says so and asks again without.
+func TestProbeRejectedStreamOptions(t *testing.T) {
+	server := newChatServer(t, func(w http.ResponseWriter, _ *http.Request, body map[string]any) {
+		if body["stream_options"] != nil {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			fmt.Fprint(w, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		stream(w, "some", " words")
+	})
+	kept := filepath.Join(t.TempDir(), "stream.json")
+	out, stderr, err := runWith(t, "probe", "--url", server.URL+"/v1", "--model", "m", "--record", kept, "--yes")
+	if err != nil || strings.Contains(out, "Failed") || !strings.Contains(stderr, "rejects stream_options") {
+		t.Errorf("probe: %v\n%s\n%s", err, out, stderr)
+	}
+	if len(server.bodies) != 2 {
+		t.Errorf("%d requests; want 2", len(server.bodies))
+	}
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), `"http_status": 200`) {
+		t.Errorf("the recording is not of the second answer: %v\n%.300s", err, text)
+	}
+}
