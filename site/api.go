@@ -67,11 +67,14 @@ type apiDistribution struct {
 	N           int  `json:"n"`
 	Approximate bool `json:"approximate,omitempty"`
 	apiQuantiles
-	Mean         *float64      `json:"mean"`
-	Min          *float64      `json:"min"`
-	Max          *float64      `json:"max"`
-	Timeouts     int           `json:"timeouts"`
-	WithTimeouts *apiQuantiles `json:"with_timeouts,omitempty"` // timeouts ranked last
+	Mean *float64 `json:"mean"`
+	Min  *float64 `json:"min"`
+	Max  *float64 `json:"max"`
+	// Intervals of percentiles, 95 %: those of one day that are bounded.
+	Intervals    map[string][2]float64 `json:"intervals,omitempty"`
+	Timeouts     int                   `json:"timeouts"`
+	Late         int                   `json:"late,omitempty"`          // cut off after they had it
+	WithTimeouts *apiQuantiles         `json:"with_timeouts,omitempty"` // of N, Late and Timeouts, which rank last
 }
 
 // apiQuantiles are percentiles, each with the reason why it is null, or "above"
@@ -117,11 +120,20 @@ func apiLevelOf(r *rollup.Row, l level) apiLevel {
 }
 
 func apiDistributionOf(d rollup.Distribution) *apiDistribution {
-	x := &apiDistribution{N: d.N, Approximate: d.Approximate, Timeouts: d.Timeouts, apiQuantiles: apiQuantilesOf(d.Quantiles)}
+	x := &apiDistribution{N: d.N, Approximate: d.Approximate, Timeouts: d.Timeouts, Late: d.Late, apiQuantiles: apiQuantilesOf(d.Quantiles)}
 	if d.N > 0 {
 		x.Mean, x.Min, x.Max = known(d.Avg), known(d.Min), known(d.Max)
 	}
-	if d.Timeouts > 0 {
+	for name, q := range map[string]rollup.Estimate{"p10": d.P10, "p50": d.P50, "p90": d.P90, "p95": d.P95} {
+		if !q.HasInterval {
+			continue
+		}
+		if x.Intervals == nil {
+			x.Intervals = map[string][2]float64{}
+		}
+		x.Intervals[name] = [2]float64{q.Interval.Lo, q.Interval.Hi}
+	}
+	if d.Timeouts+d.Late > 0 {
 		q := apiQuantilesOf(d.WithTimeouts)
 		x.WithTimeouts = &q
 	}
@@ -251,6 +263,7 @@ type apiWindow struct {
 	Availability apiShare                           `json:"availability"`
 	ThrottleRate apiShare                           `json:"throttle_rate"`
 	Outages      int                                `json:"outages"`
+	OutagesSince *time.Time                         `json:"outages_since,omitempty"` // nil: From
 	Errors       map[string]int                     `json:"errors"`
 	Observer     int                                `json:"observer_faults"`
 	Methods      []int                              `json:"methods"`
@@ -283,7 +296,7 @@ func (e *edition) apiWindow(p *endpoint, w rollup.Window) apiWindow {
 		RankOf: e.boards[w][rollup.DecodeTPS].Ranked, Unranked: r.Why,
 		Score: map[rollup.Metric]apiLevel{}, Distribution: map[rollup.Metric]*apiDistribution{},
 		SuccessRate: apiShareOf(s.Reliability.SuccessRate), Availability: apiShareOf(s.Reliability.Availability), ThrottleRate: apiShareOf(s.Reliability.Throttle),
-		Outages: len(s.Reliability.Outages), Observer: s.Reliability.Observer,
+		Outages: len(s.Reliability.Outages), OutagesSince: instantOrNil(s.Reliability.OutagesSince), Observer: s.Reliability.Observer,
 		Errors: map[string]int{
 			"auth": c.Auth, "quota": c.Quota, "rate_limit": c.RateLimit, "server": c.Server,
 			"timeout": c.Timeout, "network": c.Network, "malformed": c.Malformed,

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/streamgauge/streamgauge/rollup"
@@ -82,7 +83,9 @@ func (e *edition) eventItem(ev *rollup.Event, root string) EventItem {
 		item.Head = noteShort(ev.Note)
 		item.Text = "From " + day(ev.Onset) + " on " + noteWords(ev.Note) + ". A known change is a note, not an alarm."
 	default:
-		item.Worse = true
+		item.Worse = slices.ContainsFunc(e.events, func(m rollup.Event) bool {
+			return m.Shift != nil && m.Shift.Worse() && slices.Contains(ev.Members, m.ID)
+		})
 		item.Head = fmt.Sprintf("%s shifted together", plural(len(ev.Members), "model"))
 		item.Text = "Found within " + span(rollup.IncidentSpan) + " of each other, beginning " + day(ev.Onset) + "."
 	}

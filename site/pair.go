@@ -340,6 +340,9 @@ func levelSub(l level, m rollup.Metric) string {
 
 func p95Sub(d rollup.Distribution) string {
 	if x := d.WithTimeouts.P95; x.OK() && d.P50.OK() {
+		if d.Timeouts+d.Late > 0 {
+			return "p95 counting timeouts " + estimate(x, latency).Text
+		}
 		return "p95 " + estimate(x, latency).Text
 	}
 	if !d.P50.OK() {
@@ -353,7 +356,11 @@ func availabilitySub(s *rollup.Summary) string {
 	if !a.OK() {
 		return because(a.Why)
 	}
-	return fmt.Sprintf("%s–%s, %s", percent(a.Interval.Lo), percent(a.Interval.Hi), plural(len(s.Reliability.Outages), "outage"))
+	outages := plural(len(s.Reliability.Outages), "outage")
+	if since := s.Reliability.OutagesSince; !since.IsZero() {
+		outages += " since " + day(since)
+	}
+	return fmt.Sprintf("%s–%s, %s", percent(a.Interval.Lo), percent(a.Interval.Hi), outages)
 }
 
 // changeOf says what changed lately: a detected shift with its parts, else the

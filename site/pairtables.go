@@ -14,7 +14,7 @@ import (
 // numbersTable lists every metric of a window with its percentiles.
 func numbersTable(s *rollup.Summary) Table {
 	t := Table{
-		Caption: "Successful runs; and counting timeouts, as slower than everything else",
+		Caption: "Successful runs, within one day with intervals; and counting timeouts, as slower than everything else",
 		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
 	}
 	row := func(name string, d rollup.Distribution, q rollup.Quantiles, n int) {
@@ -36,13 +36,29 @@ func numbersTable(s *rollup.Summary) Table {
 		t.Rows = append(t.Rows, append(cells, count(n)))
 		t.Doors = append(t.Doors, doors("#"+ofRuns(d.Metric), len(t.Head)))
 	}
+	// Within one day runs are taken for independent, and only there.
+	intervals := func(name string, d rollup.Distribution) {
+		cells, some := []string{name + ", 95 % interval, " + d.Metric.Unit()}, false
+		for _, x := range []rollup.Estimate{d.P10, d.P50, d.P90, d.P95} {
+			text := absent
+			if x.HasInterval {
+				text, some = bare(d.Metric, x.Interval.Lo)+"–"+bare(d.Metric, x.Interval.Hi), true
+			}
+			cells = append(cells, text)
+		}
+		if some {
+			t.Rows = append(t.Rows, append(cells, absent, absent, absent, count(d.N)))
+			t.Doors = append(t.Doors, doors("#"+ofRuns(d.Metric), len(t.Head)))
+		}
+	}
 	for _, d := range []rollup.Distribution{s.Decode, s.Hybrid, s.StallFree, s.EndToEnd, s.TTFT, s.TTFO, s.TTFTCold, s.E2E} {
 		name := distributionName(d.Metric)
 		if d.N > 0 {
 			row(name, d, d.Quantiles, d.N)
+			intervals(name, d)
 		}
-		if d.Timeouts > 0 && (d.N > 0 || d.Metric.Better() == stats.LowerIsBetter) {
-			row(name+", counting timeouts", d, d.WithTimeouts, d.N+d.Timeouts)
+		if cut := d.Timeouts + d.Late; cut > 0 && (d.N > 0 || d.Metric.Better() == stats.LowerIsBetter) {
+			row(name+", counting timeouts", d, d.WithTimeouts, d.N+cut)
 		}
 	}
 	return t

@@ -41,6 +41,8 @@ func because(why bench.Reason) string {
 		return "it falls among runs that timed out"
 	case rollup.NotKept:
 		return "not kept beyond the raw samples"
+	case rollup.Throttled:
+		return "every run was refused for the rate"
 	case rollup.OwnFault:
 		return "every run failed on our side"
 	case rollup.Estimated:

@@ -26,6 +26,7 @@ func TestNumbers(t *testing.T) {
 		tracks = append(tracks, rollup.NewTrack(h, rollup.Faults{}))
 	}
 	checked := 0
+	intervals := map[rollup.Window]int{} // of medians
 	for _, w := range rollup.Windows() {
 		entries := rollup.Entries(tracks, w, in.Generated)
 		for _, m := range rollup.BoardMetrics() {
@@ -41,6 +42,7 @@ func TestNumbers(t *testing.T) {
 						Value, Lo, Hi *float64
 						N             int
 						Reason        bench.Reason
+						Runs          struct{ Intervals map[string][2]float64 }
 					}
 					SuccessRate struct{ Value, Lo, Hi *float64 } `json:"success_rate"`
 				}
@@ -72,6 +74,11 @@ func TestNumbers(t *testing.T) {
 				if level.N != n {
 					t.Errorf("%s %s: %v has n %d; want %d", w, m, got.Pair, level.N, n)
 				}
+				if p50, ok := level.Runs.Intervals["p50"]; ok != want.Spread.P50.HasInterval || p50 != [2]float64{want.Spread.P50.Interval.Lo, want.Spread.P50.Interval.Hi} {
+					t.Errorf("%s %s: %v has the interval %v of its median; want %+v", w, m, got.Pair, p50, want.Spread.P50)
+				} else if ok {
+					intervals[w]++
+				}
 				if !known && level.Reason == "" {
 					t.Errorf("%s %s: %v lacks a value and a reason", w, m, got.Pair)
 				}
@@ -87,6 +94,14 @@ func TestNumbers(t *testing.T) {
 	}
 	if checked == 0 {
 		t.Fatal("nothing was compared")
+	}
+	if intervals[rollup.Window24h] == 0 || len(intervals) != 1 {
+		t.Errorf("medians have intervals over %v; want them within one day alone", intervals)
+	}
+	for path, want := range map[string]bool{"pair/northwind/aspen-mini/24h/index.html": true, "pair/northwind/aspen-mini/index.html": false} {
+		if got := strings.Contains(string(readFile(t, dir, path)), "decode speed, 95 % interval"); got != want {
+			t.Errorf("%s: intervals within the day: %v; want %v", path, got, want)
+		}
 	}
 
 	rows := boardRows(t, readFile(t, dir, "index.html"))

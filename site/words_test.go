@@ -59,7 +59,7 @@ func TestBecause(t *testing.T) {
 	for _, why := range []bench.Reason{
 		bench.Incomplete, bench.NoContent, bench.NoReasoning, bench.NoTokenCount, bench.Buffered, bench.HeadBurst, bench.TooFewTokens,
 		bench.TooFewChunks, bench.NoElapsedTime, bench.NotReached,
-		rollup.NoRuns, rollup.TooFewRuns, rollup.TimedOut, rollup.NotKept, rollup.OwnFault, rollup.Estimated, rollup.Stale, rollup.TooFewDays,
+		rollup.NoRuns, rollup.TooFewRuns, rollup.TimedOut, rollup.NotKept, rollup.Throttled, rollup.OwnFault, rollup.Estimated, rollup.Stale, rollup.TooFewDays,
 		rollup.LowAvailability, rollup.NoAvailability, rollup.WithinDay, rollup.LongDrift, rollup.OtherMethod, rollup.OtherVantage,
 		bench.Reason(stats.IneligibleRuns),
 	} {
@@ -173,6 +173,23 @@ func TestScrollable(t *testing.T) {
 	} {
 		if got := scrollable(in); got != want {
 			t.Errorf("scrollable(%q) = %q; want %q", in, got, want)
+		}
+	}
+}
+
+// TestIncidentSense: models that became faster together are no bad news.
+func TestIncidentSense(t *testing.T) {
+	shift := func(id string, change float64) rollup.Event {
+		return rollup.Event{ID: id, Kind: rollup.EventShift, Shift: &rollup.Shift{Metric: rollup.DecodeTPS, Before: 100, After: 100 * (1 + change), Change: change}}
+	}
+	e := &edition{events: []rollup.Event{shift("a", 0.3), shift("b", 0.4), shift("c", -0.3)}}
+	for _, tt := range []struct {
+		members []string
+		worse   bool
+	}{{[]string{"a", "b"}, false}, {[]string{"a", "c"}, true}} {
+		ev := rollup.Event{ID: "i", Kind: rollup.EventIncident, Members: tt.members}
+		if item := e.eventItem(&ev, ""); item.Worse != tt.worse {
+			t.Errorf("shifts of %v together: worse is %v; want %v", tt.members, item.Worse, tt.worse)
 		}
 	}
 }
