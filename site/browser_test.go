@@ -197,3 +197,32 @@ func TestStaleInBrowser(t *testing.T) {
 		t.Errorf("the banner says %q", text)
 	}
 }
+
+// TestFoldedInBrowser comes to an entry of the folded table of origins, by its
+// address and by a door, with and without scripts.
+func TestFoldedInBrowser(t *testing.T) {
+	b := look(t, build(t, inputs(t, three()...)), "/x/y/")
+	const (
+		shown = `document.getElementById('of-speed').checkVisibility({ contentVisibilityAuto: true })`
+		door  = `document.querySelector('.facts a[href="#of-speed"]')`
+	)
+	for _, scripts := range []bool{true, false} {
+		b.Scripts(scripts)
+		b.Visit("pair/estuary/birch/")
+		if browser.Value[bool](b, shown) {
+			t.Errorf("scripts %t: the table is open before anybody asked", scripts)
+		}
+		_ = browser.Value[any](b, "("+door+".focus(), null)")
+		b.Press("\r")
+		b.Wait(shown)
+		b.Visit("pair/estuary/birch/24h/#of-speed")
+		b.Wait(shown)
+	}
+	// A browser that does not open what it comes to: the script does.
+	b.Scripts(true)
+	b.Visit("pair/estuary/birch/#of-speed")
+	b.Wait(shown)
+	_ = browser.Value[any](b, `(document.querySelector('#origin details').open = false, dispatchEvent(new Event('hashchange')), null)`)
+	b.Wait(shown)
+	b.Clean("pair with a fragment")
+}
