@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// keptColumns are those of raw_samples that a sample is kept in, in the order of
-// row.kept. The others follow from them.
+// keptColumns are those of raw_samples that a sample is kept in. The others follow
+// from them.
 const keptColumns = `id, env_id, failure_id, reply_id, flags, kept_late, retry_after_s, first_tokens, visible_tokens,
 	stalls, stall_us100, kept_setup_rest, kept_delay_max, cached_tokens, input_tokens, output_tokens, kept_chunks,
 	kept_wait, connect_ms, kept_tls, burstiness_pct, first_chars, kept_words, kept_chars, kept_tail, kept_icl_p50,
@@ -14,7 +14,7 @@ const keptColumns = `id, env_id, failure_id, reply_id, flags, kept_late, retry_a
 	kept_reasoning_chunks, kept_reasoning_tokens`
 
 // paddedColumns are the columns that a day file is written with, in the order of
-// row.padded.
+// row.kept.
 const paddedColumns = keptColumns + `, pad`
 
 // paddedBytes is how many bytes the values of a row have in a day file. An
@@ -22,9 +22,9 @@ const paddedColumns = keptColumns + `, pad`
 // trips above those of a small record. Longer rows are kept as they are.
 const paddedBytes = 34
 
-// kept returns the values of keptColumns, each less what is expected of it. The
-// virtual columns of schema.sql are its inverse, and say why. Quotients are cut
-// off there and here.
+// kept returns the values of paddedColumns without a pad, each less what is
+// expected of it. The virtual columns of schema.sql are its inverse, and say why.
+// Quotients are cut off there and here.
 func (r *row) kept() []any {
 	slotAge := (r.id>>seriesBits%600_000 + 500) / 1000 // s since the last multiple of ten minutes
 	visible := r.visible.Int64
@@ -43,21 +43,22 @@ func (r *row) kept() []any {
 		r.words - r.chars/6 + 64, r.chars - visible*9/2 - 64, less(r.tail, 128), less(r.iclP50, gap-64),
 		r.iclMax, less(r.ttfb, -128), r.merged - 64, less(r.iclP95, 2*gap-64), less(r.ttft, 128), less(r.span, 32768),
 		less(r.ttfr, 128), knownIf(r.reasonChunks != 0, r.reasonChunks-64), less(r.reason, r.reasonChunks),
+		nil,
 	}
 }
 
-// padded returns the values of paddedColumns: those of keptColumns, and as many
-// zeros as they lack of paddedBytes.
+// padded returns the values of paddedColumns, with as many zeros as the others
+// lack of paddedBytes.
 func (r *row) padded() []any {
 	values := r.kept()
 	lacking := paddedBytes
 	for _, v := range values[1:] { // the id is the row's key
 		lacking -= storedBytes(v)
 	}
-	if lacking <= 0 {
-		return append(values, nil)
+	if lacking > 0 {
+		values[len(values)-1] = make([]byte, lacking)
 	}
-	return append(values, make([]byte, lacking))
+	return values
 }
 
 // storedBytes returns how many bytes SQLite keeps of an integer beside its type:

@@ -246,8 +246,8 @@ func writeRows(b *testing.B, w *bufio.Writer, path, table, columns string) {
 				w.WriteString(strconv.FormatInt(v, 10))
 			case string:
 				w.WriteString("'" + strings.ReplaceAll(v, "'", "''") + "'")
-			case []byte: // hexadecimal, as the shell's own .dump
-				fmt.Fprintf(w, "x'%x'", v)
+			case []byte: // the pad
+				fmt.Fprintf(w, "zeroblob(%d)", len(v))
 			default:
 				b.Fatalf("%s holds a %T", table, v)
 			}
