@@ -76,7 +76,7 @@ func honestyWords(c *rollup.AnswerCost) string {
 		return fmt.Sprintf("Beware: the stream says %.3g ms a token, longer answers took %.3g ms more for each (%.3g to %.3g). Text is held back, or the pace depends on the length.",
 			c.Streamed.MS, c.ByLength.MS, c.ByLength.Interval.Lo, c.ByLength.Interval.Hi)
 	}
-	return fmt.Sprintf("The stream is honest: longer answers took %.3g ms more for each token (%.3g to %.3g), which agrees. Half of the answers lie within %.2g %% of the line.",
+	return fmt.Sprintf("Nothing speaks against the stream: longer answers took %.3g ms more for each token (%.3g to %.3g), which agrees. Half of the answers lie within %.2g %% of the line.",
 		c.ByLength.MS, c.ByLength.Interval.Lo, c.ByLength.Interval.Hi, c.Misfit*100)
 }
 
@@ -99,7 +99,7 @@ func throttleWords(e *rollup.Evaluation) string {
 	case t.Slowed():
 		return text + fmt.Sprintf(". It grew slower meanwhile: a token of the later answers took %.0f %% more time (p = %.2g).", (t.Slower-1)*100, t.P)
 	}
-	return text + fmt.Sprintf(". It did not grow slower over %d answers.", t.Judged)
+	return text + fmt.Sprintf(". It did not clearly grow slower over %d answers.", t.Judged)
 }
 
 // printEvaluation prints an evaluation for people: the verdict, then the numbers.
