@@ -179,6 +179,9 @@ func (c *initCmd) ask(a *app) error {
 		}
 		c.Name = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(base.Hostname()), "-"), "-")
 	}
+	if filepath.Base(c.Name) != c.Name { // it names a file, here and in a temporary folder
+		return usageError{fmt.Errorf("--name %q must be a name, not a path", c.Name)}
+	}
 	return nil
 }
 

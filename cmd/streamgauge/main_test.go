@@ -105,6 +105,7 @@ func TestUsageErrors(t *testing.T) {
 		{"decode", "--protocol", "smoke-signals", "x"},
 		{"demo", "--history", "ages"},
 		{"demo", "--addr", ""},
+		{"init", "--providers", site, "--name", "../x", "--url", "http://127.0.0.1:9/v1", "--model", "m"},
 		{"serve", "--addr", "", "--site", site},
 		{"simulate", "--addr", ""},
 	} {
