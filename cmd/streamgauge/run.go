@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,10 +44,23 @@ func (f *measureFlags) options(a *app, list []bench.Provider) bench.Options {
 		lane = ""
 	}
 	lanes, elsewhere := map[string]string{}, map[string]bool{}
+	known := map[string]bool{}
 	for i := range list {
 		p := &list[i]
+		known[p.PublicName()] = true
+		for j := range p.Models {
+			known[p.Pair(&p.Models[j]).String()] = true
+		}
 		lanes[p.PublicName()] = laneOf(p)
 		elsewhere[p.PublicName()] = len(p.Vantages) > 0 && !slices.Contains(p.Vantages, f.Vantage)
+	}
+	for _, s := range only {
+		if !known[s] {
+			a.log.Warn("--only names nothing that is there", "only", s)
+		}
+	}
+	if lane != "" && !slices.Contains(slices.Collect(maps.Values(lanes)), lane) {
+		a.log.Warn("--lane names no lane that is there; 'plan --json' lists them", "lane", lane)
 	}
 	o.Only = func(p bench.Pair) bool {
 		return !elsewhere[p.Provider] && (lane == "" || lanes[p.Provider] == lane) &&

@@ -249,3 +249,20 @@ func TestProbeRejectedStreamOptions(t *testing.T) {
 		t.Errorf("the recording is not of the second answer: %v\n%.300s", err, text)
 	}
 }
+
+// TestOnlyNothing checks that a run which a slip of the keyboard restricts to
+// nothing says so.
+func TestOnlyNothing(t *testing.T) {
+	dir := writeProvider(t, "acme", "base_url: http://127.0.0.1:9/v1\nprotocol: openai_chat\nevery: 10m\nmodels: [m]\n")
+	record := filepath.Join(t.TempDir(), "r")
+	_, stderr, err := runWith(t, "bench", "--providers", dir, "--data", record, "--offline", "--only", "acme/n", "--lane", "share")
+	if err != nil || !strings.Contains(stderr, "only=acme/n") || !strings.Contains(stderr, "lane=share") {
+		t.Errorf("bench: %v\n%s", err, stderr)
+	}
+	for _, only := range []string{"acme", "acme/m"} {
+		_, stderr, err := runWith(t, "bench", "--providers", dir, "--data", record, "--offline", "--no-calibrate", "--only", only, "--lane", "shared")
+		if err != nil || strings.Contains(stderr, "names n") {
+			t.Errorf("--only %s: %v\n%s", only, err, stderr)
+		}
+	}
+}
