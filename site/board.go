@@ -396,7 +396,7 @@ func axisOf(m rollup.Metric, width float64, levels []level) svg.Axis {
 	for _, l := range levels {
 		values = append(values, l.value, l.lo, l.hi, l.p10, l.p90)
 	}
-	return svg.Axis{Scale: svg.LogOver(values...), W: width, Format: tickOf(m)}
+	return svg.Axis{Scale: svg.LogOver(values...), W: width, Format: tickOf(m)}.Ruled()
 }
 
 func column(m rollup.Metric, axis svg.Axis) BoardColumn {

@@ -66,32 +66,27 @@ func (m *Markup) URL(s string) *Markup {
 		!strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
 		return m.Raw("#ZgotmplZ")
 	}
-	return m.address(s, "!#$&*+,/:;=?@[]")
+	return m.address(s, inURL)
 }
 
 // Fragment adds what names a place within a page to an address, after its #.
-func (m *Markup) Fragment(s string) *Markup { return m.address(s, "") }
+func (m *Markup) Fragment(s string) *Markup { return m.address(s, inFragment) }
 
-// address adds part of an address, percent-encoded but for letters, digits,
-// -._~ and what is kept; if anything is kept, so are percent-encoded bytes.
-func (m *Markup) address(s, kept string) *Markup {
+// address adds part of an address, percent-encoded but for the bytes that stand
+// there as they are.
+func (m *Markup) address(s string, part uint8) *Markup {
 	done := 0
 	for i := range len(s) {
 		c := s[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~':
+		kept := addressed[c]&part != 0
+		if kept && escapes[c] == "" || c == '%' && part == inURL && i+2 < len(s) && hexadecimal(s[i+1]) && hexadecimal(s[i+2]) {
 			continue
-		case strings.IndexByte(kept, c) >= 0:
-			if escapes[c] == "" {
-				continue
-			}
-			m.b.WriteString(s[done:i])
+		}
+		m.b.WriteString(s[done:i])
+		if kept {
 			m.b.WriteString(escapes[c])
-		case c == '%' && kept != "" && i+2 < len(s) && hexadecimal(s[i+1]) && hexadecimal(s[i+2]):
-			continue
-		default:
+		} else {
 			const digits = "0123456789abcdef"
-			m.b.WriteString(s[done:i])
 			m.b.WriteByte('%')
 			m.b.WriteByte(digits[c>>4])
 			m.b.WriteByte(digits[c&15])
@@ -101,6 +96,23 @@ func (m *Markup) address(s, kept string) *Markup {
 	m.b.WriteString(s[done:])
 	return m
 }
+
+// Parts of an address.
+const (
+	inURL uint8 = 1 << iota
+	inFragment
+)
+
+// addressed says in which parts of an address a byte stands as it is.
+var addressed = func() (parts [256]uint8) {
+	for _, c := range []byte("-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
+		parts[c] = inURL | inFragment
+	}
+	for _, c := range []byte("!#$&*+,/:;=?@[]") {
+		parts[c] = inURL
+	}
+	return parts
+}()
 
 func hexadecimal(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'

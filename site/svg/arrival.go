@@ -91,7 +91,8 @@ func (a Arrival) SVG() template.HTML {
 	for i, curve := range a.Curves {
 		var p pen
 		var last *Read
-		for _, r := range curve.Reads {
+		for i := range curve.Reads {
+			r := &curve.Reads[i]
 			if r.At < 0 || !known(r.Tokens) || r.Tokens < 0 {
 				continue
 			}
@@ -101,7 +102,7 @@ func (a Arrival) SVG() template.HTML {
 				p.line(x(r.At), ys.in(last.Tokens, f.bottom, f.top))
 			}
 			p.line(x(r.At), ys.in(r.Tokens, f.bottom, f.top))
-			last = &r
+			last = r
 		}
 		c.path("ln "+curve.Hue.class(), p.String(), "")
 		if last != nil {

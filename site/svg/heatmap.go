@@ -32,6 +32,9 @@ const (
 // steps is the number of ordinal classes, q0 the worst to q4 the best.
 const steps = 5
 
+// step is the class of an ordinal class.
+func step(k int) string { return [steps]string{"q0", "q1", "q2", "q3", "q4"}[k] }
+
 // flat is the ratio of greatest to least value under which all cells get one
 // class: five colours for less would draw a pattern into noise.
 const flat = 1.05
@@ -106,7 +109,7 @@ func (h Heatmap) SVG() template.HTML {
 			inset := .5
 			if known(v) {
 				k := h.class(v, bounds)
-				p, class, inset = &paths[k], fmt.Sprint("q", k), 0
+				p, class, inset = &paths[k], step(k), 0
 			}
 			if h.Titles != nil {
 				p = new(pen)
@@ -118,7 +121,7 @@ func (h Heatmap) SVG() template.HTML {
 		}
 	}
 	for k := range paths {
-		c.path(fmt.Sprint("q", k), paths[k].String(), "")
+		c.path(step(k), paths[k].String(), "")
 	}
 	c.path("n", hollow.String(), "")
 	for _, hour := range []int{0, 6, 12, 18} {
@@ -142,7 +145,7 @@ func (h Heatmap) legend(c *canvas, bounds []float64, left, y float64) {
 	if len(bounds) == 2 {
 		var p pen
 		p.rect(x, y, w, side)
-		c.path(fmt.Sprint("q", steps/2), p.String(), "")
+		c.path(step(steps/2), p.String(), "")
 		label := clip(format(bounds[0]), 12)
 		if l := clip(format(bounds[1]), 12); l != label {
 			label += " to " + l
@@ -157,7 +160,7 @@ func (h Heatmap) legend(c *canvas, bounds []float64, left, y float64) {
 			}
 			var p pen
 			p.rect(x, y, w-1, side)
-			c.path(fmt.Sprint("q", k), p.String(), "")
+			c.path(step(k), p.String(), "")
 			c.text("", x, base, start, clip(format(lower), 8))
 			x += w
 		}

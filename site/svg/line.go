@@ -120,7 +120,11 @@ func (l Line) scale() Scale {
 	if l.Scale.ok() {
 		return l.Scale
 	}
-	var all []float64
+	points := 0
+	for _, r := range l.Series {
+		points += len(r.Points)
+	}
+	all := make([]float64, 0, 3*points)
 	for _, r := range l.Series {
 		for _, p := range r.Points {
 			if !p.At.Before(l.From) && !p.At.After(l.To) {

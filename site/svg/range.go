@@ -14,6 +14,25 @@ type Axis struct {
 	Text   float64              // font size; 0 means 11
 	Format func(float64) string // of the ticks; nil means [Plain]
 	Zero   bool                 // mark zero, where differences change sign
+
+	ruled *rules // nil until it is asked for
+}
+
+// rules are the labelled ticks of an axis of a width and size of text.
+type rules struct {
+	w, text float64
+	at      []float64
+	label   []string
+}
+
+// Ruled returns the axis with its ticks worked out, which the rows of a table
+// then need not do one by one.
+func (a Axis) Ruled() Axis {
+	s := a.size(a.H)
+	r := &rules{w: s.W, text: s.Text}
+	r.at, r.label = a.labelled(s)
+	a.ruled = r
+	return a
 }
 
 func (a Axis) size(h float64) Size {
@@ -42,6 +61,9 @@ func (a Axis) place(s Size, v float64) (x float64, off int) {
 
 // labelled is the ticks whose labels fit side by side.
 func (a Axis) labelled(s Size) (at []float64, label []string) {
+	if r := a.ruled; r != nil && r.w == s.W && r.text == s.Text {
+		return r.at, r.label
+	}
 	format := a.Format
 	if format == nil {
 		format = Plain

@@ -17,6 +17,8 @@ const (
 type Scale struct {
 	lo, hi float64
 	log    bool
+
+	logLo, logSpan float64 // of a logarithmic scale: ln lo, ln hi − ln lo
 }
 
 // Linear is the scale from lo to hi. Equal bounds are widened; unknown or
@@ -40,7 +42,7 @@ func Log(lo, hi float64) Scale {
 	if hi/lo <= 1+1e-9 {
 		lo, hi = lo/1.1, hi*1.1
 	}
-	return Scale{lo: lo, hi: hi, log: true}
+	return Scale{lo: lo, hi: hi, log: true, logLo: math.Log(lo), logSpan: math.Log(hi) - math.Log(lo)}
 }
 
 // LogOver is the logarithmic scale that shows all known positive values, with
@@ -92,7 +94,7 @@ func (s Scale) can(v float64) bool { return known(v) && (!s.log || v >= least) }
 func (s Scale) frac(v float64) float64 {
 	if s.log {
 		// Quotients of far values would overflow; their logarithms do not.
-		return (math.Log(v) - math.Log(s.lo)) / (math.Log(s.hi) - math.Log(s.lo))
+		return (math.Log(v) - s.logLo) / s.logSpan
 	}
 	return (v - s.lo) / (s.hi - s.lo)
 }

@@ -123,10 +123,15 @@ func newCanvas(class string, s Size, label string) *canvas {
 	case phoneScreen:
 		class += " phone"
 	}
-	w, h := num(s.W), num(s.H)
-	c.put(`<svg class="`, class, `" width="`, w, `" height="`, h, `" viewBox="0 0 `, w, ` `, h, `"`)
+	c.put(`<svg class="`, class)
+	c.number(`" width="`, s.W)
+	c.number(`" height="`, s.H)
+	c.number(`" viewBox="0 0 `, s.W)
+	c.number(` `, s.H)
+	c.put(`"`)
 	if strings.HasPrefix(class, "chart") || class == "axis" {
-		c.put(` font-size="`, num(s.Text), `"`)
+		c.number(` font-size="`, s.Text)
+		c.put(`"`)
 	} else {
 		c.put(` preserveAspectRatio="none"`)
 	}
@@ -142,6 +147,13 @@ func (c *canvas) put(parts ...string) {
 	for _, p := range parts {
 		c.b.WriteString(p)
 	}
+}
+
+// number adds a coordinate after what comes before it.
+func (c *canvas) number(before string, v float64) {
+	var room [16]byte
+	c.b.WriteString(before)
+	c.b.Write(appendTenths(room[:0], tenths(v)))
 }
 
 // path draws d, with a tooltip unless title is empty. An empty d draws nothing.
@@ -173,7 +185,9 @@ func (c *canvas) text(class string, x, y float64, a anchor, s string) {
 	if class != "" {
 		c.put(` class="`, class, `"`)
 	}
-	c.put(` x="`, num(x), `" y="`, num(y), `"`)
+	c.number(` x="`, x)
+	c.number(`" y="`, y)
+	c.put(`"`)
 	if a != start {
 		c.put(` text-anchor="`, string(a), `"`)
 	}
@@ -198,9 +212,7 @@ func tenths(v float64) int {
 	return int(math.Round(min(max(v, -1e6), 1e6) * 10))
 }
 
-// num formats a coordinate to a tenth of a unit, without a leading zero.
-func num(v float64) string { return string(appendTenths(nil, tenths(v))) }
-
+// appendTenths adds a coordinate in tenths of a unit, without a leading zero.
 func appendTenths(b []byte, t int) []byte {
 	if t < 0 {
 		b = append(b, '-')
@@ -278,6 +290,9 @@ func (p *pen) String() string { return string(p.b) }
 // escape makes s safe in element and attribute, and drops what XML forbids or
 // what would reorder the text around it: a name comes from a provider.
 func escape(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`<>&"'`, r) }) {
+		return s
+	}
 	var b strings.Builder
 	for _, r := range s {
 		switch {

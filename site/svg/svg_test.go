@@ -363,8 +363,8 @@ func TestPenLosesNothing(t *testing.T) {
 
 func TestNum(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", .04: "0", .05: ".1", -.5: "-.5", 12: "12", 12.34: "12.3", -120.06: "-120.1", 1e9: "1000000"} {
-		if got := num(v); got != want {
-			t.Errorf("num(%v) = %q; want %q", v, got, want)
+		if got := string(appendTenths(nil, tenths(v))); got != want {
+			t.Errorf("%v is written %q; want %q", v, got, want)
 		}
 	}
 }
