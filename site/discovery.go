@@ -30,13 +30,11 @@ func (e *edition) lostPage() Page {
 	if e.base != nil {
 		root = e.base.EscapedPath()
 	}
-	p := e.page("", noSection, "No such page", "There is nothing at this address.")
-	p = Page{
-		Site: p.Site, Title: p.Title, Description: p.Description, Root: root, Simulated: p.Simulated,
-		Generated: p.Generated, Stamp: p.Stamp, Revision: p.Revision, NoIndex: true,
-	}
-	e.address(&p, "", noSection)
-	p.Canonical = ""
+	frame := *e.frameOf(root, noSection)
+	frame.StaleHours = 0
+	p := Page{Frame: &frame, Title: "No such page", Description: "There is nothing at this address.", NoIndex: true}
+	e.dress(&p)
+	e.picture(&p, nil)
 	return p
 }
 

@@ -26,7 +26,10 @@ type edition struct {
 	theme     palette
 	logo      string // where the logo of a fork is published, empty if it has none
 	facts     Facts
-	drawer    sync.Pool // of *bytes.Buffer: see scratch
+
+	drawer sync.Pool // of *bytes.Buffer: see scratch
+	frames sync.Map  // frameKey → *Frame
+	sides  sync.Map  // side → template.HTML
 
 	endpoints []*endpoint // by provider, model, vantage, nonce
 	bySeries  map[bench.Series]*endpoint
@@ -88,7 +91,7 @@ func newEdition(ctx context.Context, in Inputs) (*edition, error) {
 		return nil, fmt.Errorf("rank by %q: want one of %v", in.Config.RankBy, rollup.BoardMetrics())
 	}
 	var err error
-	if e.templates, err = parseTemplates(in.Templates); err != nil {
+	if e.templates, err = e.parseTemplates(in.Templates); err != nil {
 		return nil, err
 	}
 	if e.assets, err = readAssets(in.Templates); err != nil {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -11,30 +12,37 @@ import (
 
 // A Page is what every page has.
 type Page struct {
-	Site Config
+	*Frame
 
 	Title       string // of the browser's tab, without the site's name
 	Description string
-	Root        string // from the page to the site's root: "", "../", …
-	Home        string // the front page, as a link: never empty
-	Nav         []Group
-	Simulated   bool
+	Canonical   string // absolute address, if the site has one
+	NoIndex     bool
+
+	Picture    string // absolute address of a picture of it, if the site has one
+	PictureAlt string
+	Alternates []Alternate // the same in other forms
+	Styles     []string    // of this page alone
+	Scripts    []Script    // in order
+}
+
+// A Frame is what pages of one depth and section have in common: all that their
+// top and bottom say.
+type Frame struct {
+	Site      Config
+	Root      string // from the page to the site's root: "", "../", …
+	Home      string // the front page, as a link: never empty
+	Nav       []Group
+	Simulated bool
 
 	Generated  string // for people
 	Stamp      string // the same for machines
 	StaleHours int    // 0: never stale
 	Revision   string
-	Canonical  string // absolute address, if the site has one
 	Feed       string // absolute address of the feed of changes, if the site has one
-	NoIndex    bool
 
-	Picture     string // absolute address of a picture of it, if the site has one
-	PictureAlt  string
-	Alternates  []Alternate // the same in other forms
-	Logo        string      // relative address of a fork's logo, empty for the built-in one
-	Style, Icon string      // relative addresses
-	Styles      []string    // of this page alone
-	Scripts     []Script    // in order
+	Logo        string // relative address of a fork's logo, empty for the built-in one
+	Style, Icon string // relative addresses
 }
 
 // A Script is one script of a page.
@@ -95,61 +103,97 @@ var sections = [...]struct {
 // slash, or "" for the front page. Current is the path of its section.
 func (e *edition) page(path, current, title, description string, scripts ...string) Page {
 	p := Page{
-		Site: e.in.Config, Title: title, Description: description,
-		Root:      strings.Repeat("../", strings.Count(path, "/")),
-		Simulated: e.in.Simulated,
-		Generated: instant(e.now), Stamp: iso(e.now),
-		StaleHours: int(e.in.Config.StaleAfter / time.Hour),
-		Revision:   display(e.in.Revision), NoIndex: e.in.Config.NoIndex,
+		Frame: e.frameOf(strings.Repeat("../", strings.Count(path, "/")), current),
+		Title: title, Description: description, NoIndex: e.in.Config.NoIndex,
 	}
-	if e.in.Simulated { // it is as good as it was
-		p.StaleHours = 0
+	if e.base != nil {
+		p.Canonical = e.base.String() + path
 	}
-	if e.in.Revision == "" {
-		p.Revision = ""
+	for _, name := range append(scripts, "stale.js") {
+		p.Scripts = append(p.Scripts, e.script(p.Root, name))
 	}
-	e.address(&p, path, current, append(scripts, "stale.js")...)
+	e.dress(&p)
+	e.picture(&p, nil)
 	return p
 }
 
-// address fills the links of a page, which depend on its root.
-func (e *edition) address(p *Page, path, current string, scripts ...string) {
-	p.Home = p.Root
-	if p.Home == "" {
-		p.Home = "./"
+// script returns a script of a page whose root is at root.
+func (e *edition) script(root, name string) Script {
+	s := Script{Src: root + e.assets.names[name]}
+	if name == "explore.js" {
+		s.ECharts = root + e.assets.names["echarts.min.js"]
+	}
+	return s
+}
+
+// A frameKey is what a frame depends on.
+type frameKey struct{ root, current string }
+
+// frameOf returns the frame of pages whose root is at root, in a section: one for
+// all of them.
+func (e *edition) frameOf(root, current string) *Frame {
+	if f, ok := e.frames.Load(frameKey{root, current}); ok {
+		return f.(*Frame)
+	}
+	f := &Frame{
+		Site: e.in.Config, Root: root, Home: cmp.Or(root, "./"), Simulated: e.in.Simulated,
+		Generated: instant(e.now), Stamp: iso(e.now),
+		StaleHours: int(e.in.Config.StaleAfter / time.Hour),
+		Style:      root + e.assets.names["style.css"], Icon: root + e.assets.names["icon.svg"],
+	}
+	if e.in.Simulated { // it is as good as it was
+		f.StaleHours = 0
+	}
+	if e.in.Revision != "" {
+		f.Revision = display(e.in.Revision)
 	}
 	for _, group := range sections {
 		g := Group{Name: group.group}
 		for _, s := range group.parts {
-			href := p.Root + s.path
+			href := root + s.path
 			if s.path == "" {
-				href = p.Home
+				href = f.Home
 			}
 			g.Links = append(g.Links, Choice{Text: s.text, Href: href, Current: s.path == current})
 		}
-		p.Nav = append(p.Nav, g)
-	}
-	p.Style, p.Icon = p.Root+e.assets.names["style.css"], p.Root+e.assets.names["icon.svg"]
-	for _, name := range scripts {
-		s := Script{Src: p.Root + e.assets.names[name]}
-		if name == "explore.js" {
-			s.ECharts = p.Root + e.assets.names["echarts.min.js"]
-		}
-		p.Scripts = append(p.Scripts, s)
+		f.Nav = append(f.Nav, g)
 	}
 	if e.base != nil {
-		p.Canonical = e.base.String() + path
-		p.Feed = e.base.String() + feedPath
+		f.Feed = e.base.String() + feedPath
 	}
-	e.dress(p)
-	e.picture(p, nil)
+	if e.logo != "" {
+		f.Logo = root + e.logo
+	}
+	first, _ := e.frames.LoadOrStore(frameKey{root, current}, f)
+	return first.(*Frame)
+}
+
+// A side is a part of a frame: its top or its bottom.
+type side struct {
+	name string // of its template
+	of   *Frame
+}
+
+// side renders a part of a frame once for all pages that have it. Its template
+// is given the frame alone, so that it can say nothing of one page.
+func (e *edition) side(name string, of *Frame) (template.HTML, error) {
+	if html, ok := e.sides.Load(side{name, of}); ok {
+		return html.(template.HTML), nil
+	}
+	var b strings.Builder
+	if err := e.templates.ExecuteTemplate(&b, name, of); err != nil {
+		return "", err
+	}
+	html := template.HTML(b.String())
+	e.sides.Store(side{name, of}, html)
+	return html, nil
 }
 
 // noSection marks pages that the navigation does not name.
 const noSection = "-"
 
-func parseTemplates(files fs.FS) (*template.Template, error) {
-	t, err := template.New("").Option("missingkey=error").Funcs(handwritten()).ParseFS(files, "*.tmpl")
+func (e *edition) parseTemplates(files fs.FS) (*template.Template, error) {
+	t, err := template.New("").Option("missingkey=error").Funcs(handwritten()).Funcs(template.FuncMap{"side": e.side}).ParseFS(files, "*.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
 	}

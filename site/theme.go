@@ -165,12 +165,9 @@ func (e *edition) themeFiles() ([]file, error) {
 	return files, nil
 }
 
-// dress gives a page the looks of a fork.
+// dress gives a page the stylesheet of a fork.
 func (e *edition) dress(p *Page) {
 	if e.theme.path != "" {
 		p.Styles = append(p.Styles, p.Root+e.theme.path)
-	}
-	if e.logo != "" {
-		p.Logo = p.Root + e.logo
 	}
 }
