@@ -50,33 +50,35 @@ func (e *edition) exploreLine(p *endpoint, w rollup.Window, m rollup.Metric) ([]
 		charts.WithGridOpts(opts.Grid{Left: "56", Right: "16", Top: "34", Bottom: "28"}),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(line.Band != rollup.BandNone)}),
 	)
-	var middle, lo, hi []opts.LineData
+	var middle, lo, hi timeline
 	for _, pt := range line.Points {
 		at := pt.At.Add(line.Width / 2).UnixMilli()
 		if pt.Gap && len(middle) > 0 {
-			gap := opts.LineData{Value: []any{at - 1, "-"}}
+			gap := timed{at - 1, math.NaN()}
 			middle, lo, hi = append(middle, gap), append(lo, gap), append(hi, gap)
 		}
 		if pt.N == 0 {
 			continue
 		}
-		middle = append(middle, opts.LineData{Value: []any{at, rounded(pt.Value)}})
-		lo = append(lo, opts.LineData{Value: []any{at, rounded(pt.Lo)}})
-		hi = append(hi, opts.LineData{Value: []any{at, rounded(pt.Hi)}})
+		middle, lo, hi = append(middle, timed{at, pt.Value}), append(lo, timed{at, pt.Lo}), append(hi, timed{at, pt.Hi})
 	}
 	plainLine := []charts.SeriesOpts{charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), ConnectNulls: opts.Bool(false)})}
+	add := func(name string, points timeline) {
+		chart.AddSeries(name, nil, plainLine...)
+		chart.MultiSeries[len(chart.MultiSeries)-1].Data = points
+	}
 	name := faceOf(m).name
 	if line.Band != rollup.BandNone {
 		name = "median"
 	}
-	chart.AddSeries(name, middle, plainLine...)
+	add(name, middle)
 	switch line.Band {
 	case rollup.BandMinMax:
-		chart.AddSeries("least", lo, plainLine...)
-		chart.AddSeries("greatest", hi, plainLine...)
+		add("least", lo)
+		add("greatest", hi)
 	case rollup.BandP10toP90:
-		chart.AddSeries("p10", lo, plainLine...)
-		chart.AddSeries("p90", hi, plainLine...)
+		add("p10", lo)
+		add("p90", hi)
 	}
 	chart.Validate()
 	data, err := json.Marshal(chart.JSON())
@@ -86,12 +88,40 @@ func (e *edition) exploreLine(p *endpoint, w rollup.Window, m rollup.Metric) ([]
 	return data, nil
 }
 
-// rounded keeps four significant digits, which is more than a screen shows, and
-// turns what is no number into ECharts' mark for a gap.
-func rounded(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "-"
+// A timeline is the data of a series: milliseconds since 1970 and a value each.
+//
+// Note: go-echarts has a type for a point, with twenty fields that are left out.
+// To find that out of each point took longer than to write it.
+type timeline []timed
+
+type timed struct {
+	at int64
+	v  float64
+}
+
+// MarshalJSON writes the points as go-echarts would.
+func (t timeline) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("null"), nil
 	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
-	return short
+	data := append(make([]byte, 0, 40*len(t)), '[')
+	for i, p := range t {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(strconv.AppendInt(append(data, `{"value":[`...), p.at, 10), ',')
+		data = append(appendRounded(data, p.v), "]}"...)
+	}
+	return append(data, ']'), nil
+}
+
+// appendRounded adds a number of four significant digits, which is more than a
+// screen shows. What is no number becomes ECharts' mark for a gap.
+func appendRounded(data []byte, v float64) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(data, `"-"`...)
+	}
+	var room [24]byte
+	short, _ := strconv.ParseFloat(string(strconv.AppendFloat(room[:0], v, 'g', 4, 64)), 64)
+	return strconv.AppendFloat(data, short, 'f', -1, 64)
 }
