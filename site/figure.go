@@ -47,11 +47,16 @@ type Head struct {
 	Numeric bool
 }
 
-// source says which query the numbers behind a figure come from.
-func (f *Figure) source(link string) {
-	if f != nil && f.Table != nil {
-		f.Table.Query = link
+// sourced returns the figure, if there is one, with the query that the numbers
+// behind it come from.
+func (f *Figure) sourced(link string) *Figure {
+	if f == nil || f.Table == nil {
+		return f
 	}
+	figure, table := *f, *f.Table
+	table.Query = link
+	figure.Table = &table
+	return &figure
 }
 
 // drawing is a chart of package svg that is drawn once for each kind of screen.
@@ -100,7 +105,7 @@ func (e *edition) lineFigure(p *endpoint, w rollup.Window, m rollup.Metric) *Fig
 	fig.Wide = chart.SVG()
 	chart.Size, chart.Series[0].Points = svg.Phone(210), thin(series.Points, phonePoints)
 	fig.Phone = chart.SVG()
-	fig.Table = lineTable(p, w, m, line)
+	fig.Table = e.lineTable(p, w, m, line)
 	fig.Explore = f.slug + ".json"
 	return fig
 }
@@ -142,7 +147,7 @@ func marksOf(p *endpoint, m rollup.Metric, span rollup.Span) []svg.Event {
 const maxTableRows = 92
 
 // lineTable lists the points of a line: runs of a day, days of longer windows.
-func lineTable(p *endpoint, w rollup.Window, m rollup.Metric, line rollup.Line) *Table {
+func (e *edition) lineTable(p *endpoint, w rollup.Window, m rollup.Metric, line rollup.Line) *Table {
 	t := &Table{CSV: "points.csv"}
 	if w == rollup.Window24h {
 		t.Caption = "Runs of the last 24 hours, newest first"
@@ -159,7 +164,10 @@ func lineTable(p *endpoint, w rollup.Window, m rollup.Metric, line rollup.Line) 
 	}
 	t.Caption = "Medians of whole days with enough runs, newest first"
 	t.Head = []Head{{"Day, UTC", false}, {"Median, " + m.Unit(), true}, {"Runs", true}}
-	days := p.track.Score(m, p.summary[w].Span).Days
+	days := e.rowOf(p, w, m).Score.Days // which a board has worked out already, but of a young series
+	if s := p.summary[w]; s.Provisional {
+		days = p.track.Score(m, s.Span).Days
+	}
 	for i := len(days) - 1; i >= 0 && len(t.Rows) < maxTableRows; i-- {
 		t.Rows = append(t.Rows, []string{days[i].Day.Format("2 Jan 2006"), bare(m, days[i].Median), count(days[i].N)})
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/streamgauge/streamgauge/rollup"
 	"github.com/streamgauge/streamgauge/rollup/stats"
@@ -93,10 +94,11 @@ func lineMetrics() []rollup.Metric { return []rollup.Metric{rollup.DecodeTPS, ro
 func (e *edition) pairFiles() ([]file, error) {
 	var files []file
 	for _, p := range e.endpoints {
+		always := sync.OnceValue(func() timeless { return e.timeless(p) })
 		for _, w := range rollup.Windows() {
 			path := p.windowPath(w)
 			files = append(files,
-				e.html(path+"index.html", "pair", func() (any, error) { return e.pairPage(p, w), nil }),
+				e.html(path+"index.html", "pair", func() (any, error) { return e.pairPage(p, w, always()), nil }),
 				file{path + "points.csv", func() ([]byte, error) { return e.pointsTable(p, w) }},
 			)
 			for _, m := range lineMetrics() {
@@ -107,7 +109,18 @@ func (e *edition) pairFiles() ([]file, error) {
 	return files, nil
 }
 
-func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
+// A timeless part of an endpoint's pages is the same on all of them but for the
+// way to other pages, which is not in it.
+type timeless struct {
+	arrival, week *Figure
+	rivalry       *Rivalry
+}
+
+func (e *edition) timeless(p *endpoint) timeless {
+	return timeless{e.arrivalFigure(p), e.weekFigure(p), e.rivalry("", p)}
+}
+
+func (e *edition) pairPage(p *endpoint, w rollup.Window, always timeless) PairPage {
 	s := p.summary[w]
 	path := p.windowPath(w)
 	r := e.rowOf(p, w, rollup.DecodeTPS)
@@ -142,26 +155,26 @@ func (e *edition) pairPage(p *endpoint, w rollup.Window) PairPage {
 		}
 	}
 	page.Facts = e.bigNumbers(p, w)
-	page.Arrival = e.arrivalFigure(p)
-	page.Arrival.source(e.link(page.Root, e.newestQuery(p)))
+	page.Arrival = always.arrival.sourced(e.link(page.Root, e.newestQuery(p)))
 	for _, x := range []struct {
 		*Figure
 		q question
 	}{
-		{e.weekFigure(p), e.hoursQuery(p)},
+		{always.week, e.hoursQuery(p)},
 		{e.spreadFigure(p, w, rollup.TTFT), e.runsQuery(p, w, rollup.TTFT, s.TTFT.Approximate)},
 		{e.spreadFigure(p, w, rollup.DecodeTPS), e.runsQuery(p, w, rollup.DecodeTPS, s.Decode.Approximate)},
 	} {
-		if f := x.Figure; f != nil {
-			f.source(e.link(page.Root, x.q))
-			page.Halves = append(page.Halves, f)
+		if x.Figure != nil {
+			page.Halves = append(page.Halves, x.sourced(e.link(page.Root, x.q)))
 		}
 	}
 	page.Numbers, page.Consts = numbersTable(s), e.facts
 	fillReliability(&page, p, s)
 	page.Delivery = deliveryTable(s.Delivery)
 	fillHybrid(&page, s)
-	page.Rivalry = e.rivalry(page.Root, p)
+	if r := always.rivalry; r != nil {
+		page.Rivalry = &Rivalry{Against: r.Against, Href: page.Root + r.Href, Text: r.Text}
+	}
 	if page.Buffered = p.bufferingText(); page.Buffered != "" {
 		page.HybridWhy = "no rate is given, as the stream is buffered"
 	}

@@ -154,7 +154,7 @@ func (e *edition) reliabilityPage() ReliabilityPage {
 		page.Observer = fmt.Sprintf("%s failed with most others at once: our own connection did. They are among the bars, and in no rate.", plural(observer, "run"))
 	}
 	page.Anatomy = e.anatomyFigure(list, thought)
-	page.Anatomy.source(queryLink(page.Root, e.anatomyQuery(reliabilityWindow)))
+	page.Anatomy = page.Anatomy.sourced(queryLink(page.Root, e.anatomyQuery(reliabilityWindow)))
 	if page.Faults = e.faultsTable(list); page.Faults != nil {
 		page.Faults.Query = e.link(page.Root, e.allFailuresQuery(reliabilityWindow))
 	}

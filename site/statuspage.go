@@ -144,7 +144,7 @@ func (e *edition) statusPage() StatusPage {
 	}
 	page.Query = queryLink(page.Root, e.dutiesQuery())
 	page.Lateness = latenessFigure(all.late)
-	page.Lateness.source(queryLink(page.Root, e.latenessQuery()))
+	page.Lateness = page.Lateness.sourced(queryLink(page.Root, e.latenessQuery()))
 	page.calibrate(e.in.Calibration)
 	return page
 }
