@@ -202,7 +202,7 @@ func writeScript(b *testing.B, path string, s *Store) {
 	for _, name := range files {
 		writeRows(b, w, s.path(name), "replies", "*")
 		writeRows(b, w, s.path(name), "failures", "*")
-		writeRows(b, w, s.path(name), "raw_samples", paddedColumns)
+		writeRows(b, w, s.path(name), "raw_samples", keptColumns) // the pad is ours to pay for
 	}
 	fmt.Fprintln(w, "COMMIT;")
 	var spreads strings.Builder
@@ -246,8 +246,6 @@ func writeRows(b *testing.B, w *bufio.Writer, path, table, columns string) {
 				w.WriteString(strconv.FormatInt(v, 10))
 			case string:
 				w.WriteString("'" + strings.ReplaceAll(v, "'", "''") + "'")
-			case []byte: // the pad
-				fmt.Fprintf(w, "zeroblob(%d)", len(v))
 			default:
 				b.Fatalf("%s holds a %T", table, v)
 			}
