@@ -80,12 +80,22 @@ const presence = "set"
 // expiresSoon is how long before its end a certificate is spoken of.
 const expiresSoon = 21 * 24 * time.Hour
 
-// checkReach says what is wrong with how a provider is reached, and when its
-// client certificate ends.
+// checkReach says what is wrong with how a provider is reached, or with what its
+// variables hold, and when its client certificate ends.
 func checkReach(found *checklist, p *bench.Provider, env bench.Lookup, now time.Time) {
 	for _, name := range p.Missing(func(string) (string, bool) { return "", false }) {
 		if v, _ := env(name); v == presence {
 			return
+		}
+	}
+	for i := range p.Models {
+		m := &p.Models[i]
+		if len(p.MissingFor(m, env)) > 0 {
+			continue
+		}
+		if _, _, err := p.Target(m, env, ""); err != nil {
+			found.add(stepFault, p.PublicName(), err.Error())
+			break // it is the same for the others
 		}
 	}
 	route, err := p.Reach.Route(env)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -143,6 +144,7 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 		}
 		defer release()
 	}
+	list = a.sendable(list)
 	history, err := a.history(store, start, f.Vantage)
 	if err != nil {
 		return err
@@ -186,6 +188,31 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 		return fmt.Errorf("close the journal: %w", closeErr)
 	}
 	return err
+}
+
+// sendable returns the providers without the models that no request can be made
+// to, as a variable holds what it should not. One that is set wrong must not
+// keep all others from being measured.
+func (a *app) sendable(list []bench.Provider) []bench.Provider {
+	list = slices.Clone(list)
+	for i := range list {
+		p := &list[i]
+		if !p.Configured(a.env) {
+			continue
+		}
+		_, reachErr := p.Reach.Route(a.env)
+		p.Models = slices.DeleteFunc(slices.Clone(p.Models), func(m bench.Model) bool {
+			if len(p.MissingFor(&m, a.env)) > 0 {
+				return false // the plan says so
+			}
+			_, _, err := p.Target(&m, a.env, "")
+			if err = cmp.Or(reachErr, err); err != nil {
+				a.log.Error("not measured, as its settings make no request", "pair", p.Pair(&m), "error", err)
+			}
+			return err != nil
+		})
+	}
+	return list
 }
 
 // calibrateRun keeps how exact the clock was in this run. Not to know it is no

@@ -266,3 +266,36 @@ func TestOnlyNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongVariable sets a variable of one provider to what makes no request. The
+// others are measured all the same, and doctor names the fault without the value.
+func TestWrongVariable(t *testing.T) {
+	server := newChatServer(t, func(w http.ResponseWriter, _ *http.Request, _ map[string]any) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		stream(w, "some", " words")
+	})
+	dir := writeProvider(t, "acme", "base_url: "+server.URL+"/v1\nprotocol: openai_chat\nevery: 10m\nmodels: [m]\n")
+	wrong := "base_url: ${HOUSE_URL}\nprotocol: openai_chat\nevery: 10m\nmodels: [m, n]\n"
+	if err := os.WriteFile(filepath.Join(dir, "house.yaml"), []byte(wrong), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) (string, bool) {
+		return "https://user:hunter2@house.example/v1", name == "HOUSE_URL"
+	}
+	record := filepath.Join(t.TempDir(), "r")
+	for _, tt := range []struct {
+		args []string
+		exit int
+		says string
+	}{
+		{[]string{"bench", "--providers", dir, "--data", record, "--offline", "--no-calibrate"}, exitOK, "ok=1 failed=0"},
+		{[]string{"doctor", "--providers", dir, "--data", record}, exitCheck, "FAULT"},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), tt.args, env, strings.NewReader(""), &out, &out)
+		if got := exitCode(err, &out); got != tt.exit || !strings.Contains(out.String(), tt.says) ||
+			!strings.Contains(out.String(), "must not hold a user or password") || strings.Contains(out.String(), "hunter2") {
+			t.Errorf("%s exits with %d:\n%s\nwant %d and %q", tt.args[0], got, &out, tt.exit, tt.says)
+		}
+	}
+}
