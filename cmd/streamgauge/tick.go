@@ -69,7 +69,7 @@ func lockMeasuring(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(journals(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("make room for journals: %w", err)
 	}
-	lock, err := data.AcquireLock(filepath.Join(journals(dir), "lock"))
+	lock, err := data.AcquireLock(filepath.Join(journals(dir), ".lock"))
 	if err != nil {
 		return nil, fmt.Errorf("another run is measuring for this record; let it finish: %w", err)
 	}
