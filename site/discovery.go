@@ -10,7 +10,7 @@ import (
 // unknown address, robots.txt, the sitemap and the feed.
 func (e *edition) discoveryFiles() ([]file, error) {
 	files := []file{
-		e.html("404.html", "404", func() (any, error) { return e.lostPage(), nil }),
+		e.html("404.html", "404", func() (any, error) { return struct{ Page }{e.lostPage()}, nil }),
 		{"robots.txt", func() ([]byte, error) { return e.robots(), nil }},
 	}
 	if e.base != nil { // both want absolute addresses

@@ -12,14 +12,51 @@ import (
 func handwritten() template.FuncMap {
 	return template.FuncMap{
 		"tableof": tableMarkup, "numberof": numberMarkup, "factsof": factsMarkup,
-		"linksof": linksMarkup, "originsof": originsMarkup, "rowsof": boardMarkup,
+		"metaof": metaMarkup, "choicesof": choicesMarkup, "figureof": figureMarkup, "linksof": linksMarkup, "originsof": originsMarkup, "rowsof": boardMarkup,
 	}
+}
+
+// figureMarkup writes a chart: heading, drawing for each kind of screen, the
+// numbers behind it. The empty paragraph keeps room for the buttons that the
+// explorer adds.
+func figureMarkup(f Figure) template.HTML {
+	var m templates.Markup
+	size := 512 + len(f.Wide) + len(f.Phone)
+	if f.Table != nil {
+		size += sizeOf(f.Table)
+	}
+	m.Grow(size)
+	m.Raw(`<section class="fig" id="`).Text(f.ID).Raw(`"><h2>`).Text(f.Title).Raw(`</h2><p>`).Text(f.Text).Raw("</p>\n")
+	if f.Explore != "" {
+		m.Raw(`<div class="explore" data-explore="`).Text(f.Explore).Raw(`" data-format="`).Text(f.Format)
+		m.Raw(`" data-name="`).Text(f.Label).Raw(`">`).HTML(f.Wide).HTML(f.Phone).Raw("</div><p class=\"tools\"></p>\n")
+	} else {
+		m.HTML(f.Wide).HTML(f.Phone).Raw("\n")
+	}
+	if t := f.Table; t != nil {
+		m.Raw(`<details><summary>Table`)
+		if t.CSV != "" {
+			m.Raw(` and CSV`)
+		}
+		m.Raw(`</summary><div class="scroll" tabindex="0" role="group" aria-label="`).Text(t.Caption).Raw(`">`)
+		addTable(&m, t)
+		m.Raw("</div></details>\n")
+	}
+	return m.Raw("</section>\n").Done()
 }
 
 // tableMarkup writes a table of numbers with its caption.
 func tableMarkup(t Table) template.HTML {
 	var m templates.Markup
-	m.Grow(512 + 40*len(t.Rows)*(len(t.Head)+1))
+	m.Grow(sizeOf(&t))
+	addTable(&m, &t)
+	return m.Done()
+}
+
+// sizeOf is about how many bytes a table takes.
+func sizeOf(t *Table) int { return 512 + 40*len(t.Rows)*(len(t.Head)+1) }
+
+func addTable(m *templates.Markup, t *Table) {
 	m.Raw(`<table class="data"><caption>`).Text(t.Caption)
 	if t.CSV != "" {
 		m.Raw(`. <a href="`).URL(t.CSV).Raw(`">All of it as CSV</a>`)
@@ -57,7 +94,7 @@ func tableMarkup(t Table) template.HTML {
 		}
 		m.Raw("</tr>\n")
 	}
-	return m.Raw(`</tbody></table>`).Done()
+	m.Raw(`</tbody></table>`)
 }
 
 // numberMarkup writes a number, or a dash with the reason for it.
@@ -99,6 +136,19 @@ func factsMarkup(facts []Fact) template.HTML {
 		m.Raw(`</dd></div>`)
 	}
 	return m.Raw(`</dl>`).Done()
+}
+
+// choicesMarkup writes a row of links of which one may be to the page itself.
+func choicesMarkup(list []Choice) template.HTML {
+	var m templates.Markup
+	for _, c := range list {
+		m.Raw(`<a href="`).URL(c.Href).Raw(`"`)
+		if c.Current {
+			m.Raw(` aria-current="true"`)
+		}
+		m.Raw(`>`).Text(c.Text).Raw(`</a>`)
+	}
+	return m.Done()
 }
 
 // linksMarkup writes the navigation: groups of links, of which one may be to the

@@ -21,13 +21,13 @@ func parts(s string) []written {
 		Doors: [][]string{{"", s, s, s}, {s}, {}},
 	}
 	numbers := []Number{{}, {Text: s}, {Text: s, Sort: s}, {Text: s, Why: s}, {Text: "free", Sort: "0"}}
+	drawing := template.HTML("<svg></svg>")
 	var facts []Fact
 	board := BoardTable{HasPrice: len(s)%2 == 0}
 	for i, n := range numbers {
 		other := numbers[(i+2)%len(numbers)]
 		facts = append(facts, Fact{Number: n}, Fact{s, s, n, s, s})
 		row := BoardRow{Rank: n, Success: n, Price: n, Runs: n, Age: n, First: Cell{Number: n}, Second: Cell{Number: other}}
-		drawing := template.HTML("<svg></svg>")
 		full := BoardRow{
 			Class: s, Rank: n, Rule: s, Href: s, Name: s, Provider: s, Why: s, Words: s, ProviderKey: s, Size: s, Open: true,
 			First: Cell{n, s, s, s, drawing, s}, Second: Cell{other, "", s, s, drawing, s},
@@ -42,7 +42,15 @@ func parts(s string) []written {
 		Root string
 		Rows []Origin
 	}{s, []Origin{{}, {s, s, s, s, s, s, s, s}}}
+	figure := Figure{s, s, s, drawing, drawing, &table, s, s, s}
+	page := Page{
+		Frame: &Frame{Site: Config{Name: s}, Feed: s, Style: s, Icon: s}, Title: s, Description: s, Canonical: s, NoIndex: true, Picture: s, PictureAlt: s,
+		Alternates: []Alternate{{s, s, s}, {}}, Styles: []string{s, ""}, Scripts: []Script{{s, s}, {Src: s}},
+	}
 	return []written{
+		{"meta", page, metaMarkup(page)}, {"meta", Page{Frame: &Frame{}}, metaMarkup(Page{Frame: &Frame{}})},
+		{"choices", groups[0].Links, choicesMarkup(groups[0].Links)},
+		{"figure", figure, figureMarkup(figure)}, {"figure", Figure{}, figureMarkup(Figure{})},
 		{"table", table, tableMarkup(table)}, {"table", Table{}, tableMarkup(Table{})},
 		{"number", numbers[1], numberMarkup(numbers[1])}, {"number", numbers[3], numberMarkup(numbers[3])},
 		{"facts", facts, factsMarkup(facts)}, {"links", groups, linksMarkup(groups)},
