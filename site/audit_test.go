@@ -179,12 +179,12 @@ func TestLighthouse(t *testing.T) {
 	args := []string{filepath.Join("audit", "lighthouse.mjs"), browser.Program(t)}
 	for _, p := range types {
 		switch p.shape {
-		case "", "pair/*/*", "model/*", "compare/*/*/*/*", "reliability", "query", "methodology":
+		case "", "pair/*/*", "model/*", "compare/*/*/*/*", "reliability", "evaluate", "query", "methodology":
 			args = append(args, tab.Base+p.path)
 		}
 	}
-	if len(args) != 2+7 {
-		t.Fatalf("found %d of the seven pages to audit", len(args)-2)
+	if len(args) != 2+8 {
+		t.Fatalf("found %d of the eight pages to audit", len(args)-2)
 	}
 	command := exec.CommandContext(t.Context(), "node", args...)
 	var problems bytes.Buffer

@@ -210,6 +210,15 @@ func TestEvaluateInBrowser(t *testing.T) {
 	}
 	b.Clean("evaluate/ with a file that lies")
 
+	// A file may be dropped.
+	b.Visit("evaluate/")
+	_ = browser.Value[any](b, `(async () => {
+		const text = await (await fetch('example.json')).text(), files = new DataTransfer()
+		files.items.add(new File([text], 'e.json'))
+		document.querySelector('[data-read]').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }))
+	})()`)
+	b.Wait(`document.querySelectorAll('[data-yours] svg').length == 4`)
+
 	b.Screen(390, 844)
 	b.Prefer("prefers-color-scheme", "dark")
 	b.Visit("evaluate/")
