@@ -108,6 +108,10 @@ func TestUsageErrors(t *testing.T) {
 		{"init", "--providers", site, "--name", "../x", "--url", "http://127.0.0.1:9/v1", "--model", "m"},
 		{"serve", "--addr", "", "--site", site},
 		{"simulate", "--addr", ""},
+		{"simulate", "--speed", "0"},
+		{"run", "--vantage", ""},
+		{"bench", "--vantage", "an\noffice"},
+		{"bench", "--region", strings.Repeat("x", 201)},
 	} {
 		_, _, err := runWith(t, args...)
 		if got := exitCode(err, io.Discard); got != exitUsage {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/streamgauge/streamgauge/bench"
 	"github.com/streamgauge/streamgauge/data"
@@ -25,10 +28,22 @@ type measureFlags struct {
 	Lane      string        `placeholder:"NAME" help:"Measure only this lane, a shard of 'plan --json'; all is every lane."`
 }
 
-// check returns what is wrong with the flags together.
+// maxPlace is how many bytes the record takes of the name of a place.
+const maxPlace = 200
+
+// check returns what is wrong with the flags together, before anything is sent:
+// what the record refuses afterwards was paid for.
 func (f *measureFlags) check() error {
 	if f.Vantage == bench.VantageSimulated {
 		return usageError{fmt.Errorf("--vantage %s is kept for the simulated provider", f.Vantage)}
+	}
+	if f.Vantage == "" {
+		return usageError{errors.New("--vantage is empty: name the place measured from")}
+	}
+	for flag, name := range map[string]string{"--vantage": f.Vantage, "--region": f.Region} {
+		if len(name) > maxPlace || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return usageError{fmt.Errorf("%s is no plain text of at most %d bytes; the record would refuse what is measured", flag, maxPlace)}
+		}
 	}
 	if f.Until && f.Budget <= 0 {
 		return usageError{errors.New("--until-budget needs a --budget")}

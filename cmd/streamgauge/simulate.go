@@ -52,6 +52,9 @@ type announcement struct {
 
 // Run serves until it is interrupted.
 func (c *simulateCmd) Run(a *app) error {
+	if !(c.Speed > 0) {
+		return usageError{fmt.Errorf("--speed %v is not positive", c.Speed)}
+	}
 	handler, err := c.handler()
 	if err != nil {
 		return err
