@@ -35,6 +35,35 @@ func through(t testing.TB, s bench.Sample) bench.Sample {
 	return back
 }
 
+// TestHostileCounts has a provider tell more and more tokens. No sample may be
+// refused for it: a provider would choose which of its runs count.
+func TestHostileCounts(t *testing.T) {
+	t.Parallel()
+	for digits := 1; digits <= 30; digits++ {
+		n := strings.Repeat("9", digits)
+		body := `data: {"type":"message_start","message":{"usage":{"input_tokens":` + n + `,"cache_read_input_tokens":` + n + `,"cache_creation_input_tokens":` + n + `}}}
+
+data: {"type":"content_block_delta","delta":{"text":"a"}}
+
+data: {"type":"message_delta","usage":{"output_tokens":` + n + `}}
+
+data: {"type":"message_stop"}
+
+`
+		s, err := bench.Replay(bench.Recording{
+			Format: bench.RecordingFormat, Pair: bench.Pair{Provider: "p", Model: "m"}, StartedAt: t0, HTTPStatus: 200,
+			Env: bench.Env{Method: 1, Prompt: 1, Protocol: "anthropic", Vantage: "local"}, HeadRead: 1,
+			Reads: []bench.Read{{End: int64(len(body)), User: 1}}, Body: []byte(body),
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(&s); err != nil || !s.OK() {
+			t.Errorf("%s tokens: %v, %v", n, s.Kind, err)
+		}
+	}
+}
+
 // TestRoundingKeepsMetrics sends samples with instants at any nanosecond
 // through their rows. Every reason, path, shape and count must stay, every time
 // must stay within a millisecond, and every rate within 0.2 %.

@@ -271,8 +271,9 @@ func (c *cursor) given() bool {
 	return true
 }
 
-// maxCount is the largest number of tokens we believe.
-const maxCount = 1e12
+// maxCount is the largest number of tokens we believe. Sums of three of them
+// still fit the record.
+const maxCount = 1e11
 
 // count returns the number of tokens at the cursor, also if it stands in a
 // string or as a float of integer value. What is no number, negative, or beyond
