@@ -27,17 +27,8 @@ func addBoardRow(m *templates.Markup, r *BoardRow, price bool) {
 	} else {
 		m.Text(r.Rank.Text)
 	}
-	m.Raw(`</td><th scope="row" class="name" data-v="`).Text(r.Name).Raw(`"><a href="`).URL(r.Href).Raw(`"><bdi>`).Text(r.Name).Raw(`</bdi></a>`)
-	if r.Provider != "" || r.Why != "" {
-		m.Raw(`<span class="prov">`)
-		if r.Provider != "" {
-			m.Raw(`<bdi>`).Text(r.Provider).Raw(`</bdi>`)
-			if r.Why != "" {
-				m.Raw(` · `)
-			}
-		}
-		m.Text(r.Why).Raw(`</span>`)
-	}
+	m.Raw(`</td><th scope="row" class="name" data-v="`).Text(r.Name).Raw(`"><a href="`).URL(r.Href).Raw(`" dir="auto">`).Text(r.Name).Raw(`</a>`)
+	addProvider(m, r.Provider, r.Why)
 	m.Raw(`</th><td class="num m1" data-v="`).Text(r.First.Sort).Raw(`"`).Attr(` data-u="`, r.First.Unit).Raw(`>`)
 	addCell(m, &r.First)
 	m.Raw(`</td><td class="p1">`).HTML(r.First.Range)
@@ -63,6 +54,20 @@ func addBoardRow(m *templates.Markup, r *BoardRow, price bool) {
 	m.Raw(`</a></td><td class="num dim age" data-v="`).Text(r.Age.Sort).Raw(`">`)
 	addDoor(m, r.Age, r.Href, ofAge)
 	m.Raw("</td></tr>\n")
+}
+
+// addProvider writes who serves an endpoint, and why it has no rank. A direction of
+// its own sets a name apart as bdi would, and where the name stands alone it needs
+// no element for that: a board of sixty rows is to have few.
+func addProvider(m *templates.Markup, provider, why string) {
+	switch {
+	case provider != "" && why != "":
+		m.Raw(`<span class="prov"><bdi>`).Text(provider).Raw(`</bdi> · `).Text(why).Raw(`</span>`)
+	case provider != "":
+		m.Raw(`<span class="prov" dir="auto">`).Text(provider).Raw(`</span>`)
+	case why != "":
+		m.Raw(`<span class="prov">`).Text(why).Raw(`</span>`)
+	}
 }
 
 // addCell writes the value of a metric as a door to its entry.

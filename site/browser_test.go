@@ -19,7 +19,7 @@ func look(t *testing.T, dir, prefix string) *browser.Tab {
 	return browser.Open(t, http.FileServer(http.Dir(dir)), prefix)
 }
 
-const shownNames = `[...document.querySelectorAll('table.board tbody tr')].filter(r => !r.hidden && r.querySelector('.name')).map(r => r.querySelector('.name bdi').textContent)`
+const shownNames = `[...document.querySelectorAll('table.board tbody tr')].filter(r => !r.hidden && r.querySelector('.name')).map(r => r.querySelector('.name a').textContent)`
 
 // TestBoardInBrowser sorts and filters, and follows the address there and back.
 func TestBoardInBrowser(t *testing.T) {

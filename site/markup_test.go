@@ -35,7 +35,9 @@ func parts(s string) []written {
 		}
 		named := full
 		named.Why, named.First.Spread = "", ""
-		board.Rows = append(board.Rows, row, full, named)
+		alone := full
+		alone.Provider = ""
+		board.Rows = append(board.Rows, row, full, named, alone)
 	}
 	groups := []Group{{Name: s, Links: []Choice{{s, s, false}, {s, s, true}}}, {}}
 	origins := struct {

@@ -16,7 +16,7 @@
   for (const row of source.tBodies[0].rows) {
     const link = row.querySelector('.name a')
     const key = link?.getAttribute('href').match(/pair\/([^/]+\/[^/]+)\//)?.[1]
-    if (key) rows.set(key, { row, href: link.href, name: [link, row.querySelector('.prov bdi')].map(e => e?.textContent).filter(Boolean).join(' on ') })
+    if (key) rows.set(key, { row, href: link.href, name: [link, row.querySelector('.prov bdi, .prov[dir]')].map(e => e?.textContent).filter(Boolean).join(' on ') })
   }
   const first = [...rows.keys()].slice(0, 2)
   const files = new Map()
