@@ -71,7 +71,7 @@ func exitCode(err error, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "streamgauge: interrupted; what was measured is kept")
+		fmt.Fprintln(stderr, "streamgauge: interrupted") // what a run has kept, it has logged
 		return exitFailed
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "streamgauge: %v\nTry 'streamgauge --help'.\n", err)

@@ -56,7 +56,7 @@ func TestExitCodes(t *testing.T) {
 		{"our failure", os.ErrPermission, 1, "permission denied"},
 		{"usage", usageError{errors.New("unknown flag")}, 2, "--help"},
 		{"check", wrap(errCheck), 3, "check failed"},
-		{"interrupted", wrap(context.Canceled), 1, "kept"},
+		{"interrupted", wrap(context.Canceled), 1, "streamgauge: interrupted\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
