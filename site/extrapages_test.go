@@ -30,18 +30,28 @@ func TestCompared(t *testing.T) {
 		}
 		parts := strings.Split(key, "/")
 		a, b := strings.Join(parts[:2], "/"), strings.Join(parts[2:], "/")
-		var said map[string]struct {
-			Speed, Wait [3][2]string
-			Done        [3]string
+		var said struct {
+			Series  []string
+			Against map[string]struct {
+				Series      []string
+				Speed, Wait [3][2]string
+				Done        [3]string
+			}
 		}
 		if err := json.Unmarshal(readFile(t, dir, "compared/"+a+".json"), &said); err != nil {
 			t.Fatal(err)
 		}
-		if len(said) != 2 {
-			t.Errorf("%s is compared with %d endpoints; want the two others", a, len(said))
+		if len(said.Against) != 2 {
+			t.Errorf("%s is compared with %d endpoints; want the two others", a, len(said.Against))
 		}
 		text := string(readFile(t, dir, name))
-		x := said[b]
+		x := said.Against[b]
+		for key, terms := range map[string][]string{a: said.Series, b: x.Series} {
+			provider, model, _ := strings.Cut(key, "/")
+			if want := []string{"provider = '" + provider + "'", "model = '" + model + "'"}; len(terms) != 4 || !slices.Equal(terms[:2], want) {
+				t.Errorf("the days of %s are asked for by %q; want %q first", key, terms, want)
+			}
+		}
 		for _, want := range []string{x.Speed[0][0], x.Speed[0][1], x.Wait[0][0], x.Wait[0][1], x.Done[0]} {
 			if want == "" || !strings.Contains(strings.ReplaceAll(text, "&#43;", "+"), want) {
 				t.Errorf("%s does not say %q, which the script does", name, want)
