@@ -42,7 +42,7 @@ func TestBufferedPages(t *testing.T) {
 	pair := h.Series.Pair.String()
 
 	board := string(readFile(t, dir, "index.html"))
-	row := regexp.MustCompile(`<a href="pair/` + pair + `/">.*?</tr>`).FindString(strings.ReplaceAll(board, "\n", " "))
+	row := regexp.MustCompile(`<a href="pair/` + pair + `/"[^>]*>.*?</tr>`).FindString(strings.ReplaceAll(board, "\n", " "))
 	if !strings.Contains(row, "buffered: no rate") {
 		t.Errorf("the board's row says %q", row)
 	}
