@@ -26,9 +26,15 @@ var kept = [...]string{"journals", "traces"}
 // committed are the names of a record that are committed. Whatever else lies
 // about is not.
 var committed = [...]string{
-	"catalog.sqlite", "raw", "rollups", eventsFile, "quarantine", "models", "ingested",
+	"catalog.sqlite", "raw", "rollups", eventsFile, "quarantine", "models",
 	instanceFile, "README.md", ".gitattributes", ".gitignore",
 }
+
+// Whose the commits are.
+const (
+	authorName  = "streamgauge"
+	authorEmail = "streamgauge@users.noreply.github.com"
+)
 
 // fixtures are files of the branch that are written once, when it begins.
 var fixtures = map[string]string{
@@ -354,8 +360,8 @@ func (b *Branch) environment() (env, secrets []string, err error) {
 	env = append(env,
 		"GIT_DIR="+filepath.Join(b.Dir, ".git"), "GIT_WORK_TREE="+b.Dir,
 		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=streamgauge", "GIT_AUTHOR_EMAIL=streamgauge@users.noreply.github.com",
-		"GIT_COMMITTER_NAME=streamgauge", "GIT_COMMITTER_EMAIL=streamgauge@users.noreply.github.com",
+		"GIT_AUTHOR_NAME="+authorName, "GIT_AUTHOR_EMAIL="+authorEmail,
+		"GIT_COMMITTER_NAME="+authorName, "GIT_COMMITTER_EMAIL="+authorEmail,
 		"GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
 	for i, c := range config {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, c[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, c[1]))

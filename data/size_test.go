@@ -207,13 +207,19 @@ func newSizeLab(t testing.TB, w workload) *sizeLab {
 	l.remote, l.sent = filepath.Join(dir, "remote.git"), filepath.Join(dir, "sent")
 	l.env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_DIR="+filepath.Join(dir, "local.git"), "GIT_WORK_TREE="+l.record.Dir(),
-		"GIT_AUTHOR_NAME=bot", "GIT_AUTHOR_EMAIL=bot@example.com", "GIT_COMMITTER_NAME=bot", "GIT_COMMITTER_EMAIL=bot@example.com")
+		"GIT_AUTHOR_NAME="+authorName, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+authorName, "GIT_COMMITTER_EMAIL="+authorEmail)
 	l.git("", "init", "-q", "-b", "data")
 	l.git("", "config", "gc.auto", "0")
 	remote := exec.Command("git", "init", "-q", "--bare", l.remote)
 	remote.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if out, err := remote.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, text := range fixtures {
+		if err := os.WriteFile(filepath.Join(l.record.Dir(), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l.git("", "add", name)
 	}
 	// Sixty days of raw files are named in every tree, whatever is in them.
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -246,17 +252,23 @@ func (l *sizeLab) fill(to time.Time, step time.Duration) {
 	}
 }
 
-// push commits what changed, pushes it, and returns the bytes of the pack sent.
+// push commits what changed, as a job does that took the journal of another,
+// pushes it, and returns the bytes of the pack sent.
 func (l *sizeLab) push() float64 {
 	l.Helper()
 	l.commits++
+	rnd := rand.New(rand.NewPCG(uint64(l.commits), 8))
+	job := 17_000_000_000 + 5_000*l.commits + rnd.IntN(5_000) // ids are handed out to all repositories alike
+	if err := l.record.NoteTaken(l.Context(), l.now, []string{fmt.Sprintf("journal-%d-1-all", job)}); err != nil {
+		l.Fatal(err)
+	}
 	l.git("", "add", "--ignore-removal", "catalog.sqlite", "raw")
 	if _, err := os.Stat(filepath.Join(l.record.Dir(), "rollups")); err == nil {
 		l.git("", "add", "rollups")
 	}
 	when := fmt.Sprintf("%d +0000", l.now.Unix())
 	l.env = append(l.env, "GIT_AUTHOR_DATE="+when, "GIT_COMMITTER_DATE="+when)
-	l.git("", "commit", "-q", "-m", "Measure "+l.now.Format(time.RFC3339))
+	l.git("", "commit", "-q", "-m", fmt.Sprintf("Record %s: %d ok, %d failed", l.now.Format("2006-01-02T15:04Z"), 10+rnd.IntN(140), rnd.IntN(10)))
 	l.git("", "push", "-q", "--thin", "--receive-pack=tee '"+l.sent+"' | git receive-pack", l.remote, "data")
 	sent, err := os.ReadFile(l.sent)
 	if err != nil {

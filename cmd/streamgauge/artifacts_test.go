@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,22 +124,5 @@ func TestArtifactNames(t *testing.T) {
 		if a, s := artifactOf(tt.file), shardOf(tt.file); a != tt.artifact || s != tt.shard {
 			t.Errorf("%s: artifact %q, shard %q; want %q, %q", tt.file, a, s, tt.artifact, tt.shard)
 		}
-	}
-}
-
-// TestLedger writes what was taken, and forgets what is too old to come again.
-func TestLedger(t *testing.T) {
-	file := filepath.Join(t.TempDir(), ledgerFile)
-	now := time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)
-	if err := writeLedger(file, map[string]time.Time{"journal-2-1-all": now, "journal-1-1-all": now.AddDate(0, 0, -16)}, now); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil || string(text) != "2026-05-20 journal-2-1-all\n" {
-		t.Errorf("ledger %q, %v", text, err)
-	}
-	ledger, err := readLedger(file)
-	if err != nil || len(ledger) != 1 {
-		t.Errorf("read %v, %v", ledger, err)
 	}
 }

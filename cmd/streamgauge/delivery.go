@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"iter"
@@ -20,7 +19,7 @@ import (
 const (
 	maxJournal = 64 << 20            // bytes of a journal that is taken; a tick leaves some hundred kilobytes
 	maxJob     = 2 * time.Hour       // how long before its upload a job can have measured; jobs end after 40 minutes
-	ledgerAge  = 15 * 24 * time.Hour // how long the ledger remembers a journal; artifacts are kept 14 days
+	takenAge   = 15 * 24 * time.Hour // how far back a journal is known to be taken; artifacts are kept 14 days
 )
 
 // A delivery is what a publication brings into the record, from journals that
@@ -46,30 +45,33 @@ type tally struct {
 	late       []time.Duration // scheduled to started
 }
 
-// ingest takes journals into the record, and notes them in the ledger.
+// ingest takes journals into the record, and notes which artifacts they were of:
+// it spares the next job from fetching them again. Taking them twice would change
+// nothing.
 func (d *delivery) ingest(files []string) error {
 	d.tallies = map[string]*tally{}
-	ledger, err := readLedger(filepath.Join(d.store.Dir(), ledgerFile))
+	taken, err := d.store.Taken(d.app.ctx, d.now.Add(-takenAge))
 	if err != nil {
 		return err
 	}
 	if d.left != nil {
 		// What cannot be fetched now comes with the next publication.
-		more, err := d.left.fetch(d.app.ctx, d.now, ledger, d.spool)
+		more, err := d.left.fetch(d.app.ctx, d.now, taken, d.spool)
 		if err != nil {
 			d.app.log.Error("journals that other jobs left cannot be fetched", "error", err)
 		}
 		files = append(slices.Clone(files), more...)
 	}
+	var names []string
 	for _, file := range files {
 		if err := d.ingestFile(file); err != nil {
 			return err
 		}
 		if name := artifactOf(file); name != "" {
-			ledger[name] = d.now
+			names = append(names, name)
 		}
 	}
-	return writeLedger(filepath.Join(d.store.Dir(), ledgerFile), ledger, d.now)
+	return d.store.NoteTaken(d.app.ctx, d.now, names)
 }
 
 func (d *delivery) ingestFile(file string) error {
@@ -187,8 +189,8 @@ func (d *delivery) count(s *bench.Sample) {
 	}
 }
 
-// message says what the delivery brought, as the commit and the job's summary
-// tell it.
+// message says what the delivery brought, as the job's summary tells it, and the
+// commit in its first line.
 func (d *delivery) message() (string, error) {
 	inventory, err := d.store.Inventory(d.app.ctx)
 	if err != nil {
@@ -267,49 +269,4 @@ func shardOf(file string) string {
 		return m[1]
 	}
 	return ""
-}
-
-// ledgerFile, in the record, lists the artifacts whose journals were taken: a
-// day and a name a line. It spares the job from fetching them again; taking
-// them twice would change nothing.
-const ledgerFile = "ingested"
-
-func readLedger(file string) (map[string]time.Time, error) {
-	ledger := map[string]time.Time{}
-	f, err := os.Open(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return ledger, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the ledger: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		day, name, _ := strings.Cut(lines.Text(), " ")
-		if at, err := time.Parse(time.DateOnly, day); err == nil && artifact.MatchString(name) {
-			ledger[name] = at
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the ledger: %w", err)
-	}
-	return ledger, nil
-}
-
-func writeLedger(file string, ledger map[string]time.Time, now time.Time) error {
-	var lines []string
-	for name, at := range ledger {
-		if now.Sub(at) <= ledgerAge {
-			lines = append(lines, at.UTC().Format(time.DateOnly)+" "+name+"\n")
-		}
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	slices.Sort(lines)
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o644); err != nil {
-		return fmt.Errorf("write the ledger: %w", err)
-	}
-	return nil
 }

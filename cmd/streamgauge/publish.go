@@ -199,7 +199,9 @@ func (a *app) publishRecord(branch *data.Branch, list []bench.Provider, f *publi
 		if err := b.refuse("the commit message", []byte(text)); err != nil {
 			return "", err
 		}
-		return text, b.scan(store.Dir())
+		// The rest can be told from the record, and a commit is pushed every time.
+		subject, _, _ := strings.Cut(text, "\n")
+		return subject, b.scan(store.Dir())
 	})
 	if done.Fresh != "" {
 		a.sayFresh(done.Tip)
