@@ -117,14 +117,16 @@ func (a *app) daemonTick(c *serveCmd) error {
 	if err := a.uncancelled().publishRecord(branch, list, &publishFlags{}); err != nil {
 		return errors.Join(measured, err)
 	}
-	if measured != nil {
+	if measured != nil && !errors.Is(measured, errSettings) {
 		return measured
 	}
 	if err := (&buildCmd{c.recordFlags, c.siteFlags}).Run(a); err != nil {
 		return err
 	}
-	a.ping()
-	return nil
+	if measured == nil {
+		a.ping()
+	}
+	return measured
 }
 
 // readable reports whether a directory holds a record that can be built on.

@@ -71,7 +71,7 @@ func TestOutage(t *testing.T) {
 	if err := a.daemonTick(c); err != nil || published() != 3 {
 		t.Errorf("third tick: %v, %d samples; want 3\n%s", err, published(), out.String())
 	}
-	if waiting, _ := filepath.Glob(in("record/journals/*")); len(waiting) != 0 {
+	if waiting, _ := filepath.Glob(in("record/journals/*.ndjson")); len(waiting) != 0 {
 		t.Errorf("journals that still wait: %v", waiting)
 	}
 }

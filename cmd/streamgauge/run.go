@@ -134,7 +134,7 @@ func (c *runCmd) Run(a *app) error {
 	if err := keep.ingestJournals(store, time.Now()); err != nil {
 		return err
 	}
-	if measured != nil {
+	if measured != nil && !errors.Is(measured, errSettings) {
 		return measured
 	}
 	if err := a.closeBooks(store, list, time.Now()); err != nil {
@@ -143,15 +143,17 @@ func (c *runCmd) Run(a *app) error {
 	if err := a.buildSite(store, list, &c.siteFlags); err != nil {
 		return err
 	}
-	a.ping()
-	return nil
+	if measured == nil {
+		a.ping()
+	}
+	return measured
 }
 
 // tick plans and measures into a journal of its own.
 //
 // Two ticks at once would send two requests at once to a provider. Lanes are
 // apart by design: who names one may run others beside it.
-func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, start time.Time) error {
+func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, start time.Time) (err error) {
 	if f.Lane == "" || f.Lane == bench.AllShards {
 		release, err := lockMeasuring(store.Dir())
 		if err != nil {
@@ -159,7 +161,12 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 		}
 		defer release()
 	}
-	list = a.sendable(list)
+	list, all := a.sendable(list)
+	defer func() {
+		if err == nil && !all {
+			err = errSettings
+		}
+	}()
 	history, err := a.history(store, start, f.Vantage)
 	if err != nil {
 		return err
@@ -205,11 +212,15 @@ func (a *app) tick(store *data.Store, list []bench.Provider, f *measureFlags, st
 	return err
 }
 
+// errSettings is what a tick ends with that had to leave models out. All else of
+// it went well, so what follows a tick still does.
+var errSettings = errors.New("some models were not measured, as their settings make no request; see above, or 'streamgauge doctor'")
+
 // sendable returns the providers without the models that no request can be made
-// to, as a variable holds what it should not. One that is set wrong must not
-// keep all others from being measured.
-func (a *app) sendable(list []bench.Provider) []bench.Provider {
-	list = slices.Clone(list)
+// to, as a variable holds what it should not, and whether those are all. One
+// that is set wrong must not keep the others from being measured.
+func (a *app) sendable(list []bench.Provider) (can []bench.Provider, all bool) {
+	list, all = slices.Clone(list), true
 	for i := range list {
 		p := &list[i]
 		if !p.Configured(a.env) {
@@ -222,12 +233,13 @@ func (a *app) sendable(list []bench.Provider) []bench.Provider {
 			}
 			_, _, err := p.Target(&m, a.env, "")
 			if err = cmp.Or(reachErr, err); err != nil {
+				all = false
 				a.log.Error("not measured, as its settings make no request", "pair", p.Pair(&m), "error", err)
 			}
 			return err != nil
 		})
 	}
-	return list
+	return list, all
 }
 
 // calibrateRun keeps how exact the clock was in this run. Not to know it is no

@@ -268,7 +268,8 @@ func TestOnlyNothing(t *testing.T) {
 }
 
 // TestWrongVariable sets a variable of one provider to what makes no request. The
-// others are measured all the same, and doctor names the fault without the value.
+// others are measured all the same and the site is built, though the run ends as
+// a failure of ours; doctor names the fault without the value.
 func TestWrongVariable(t *testing.T) {
 	server := newChatServer(t, func(w http.ResponseWriter, _ *http.Request, _ map[string]any) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -282,13 +283,13 @@ func TestWrongVariable(t *testing.T) {
 	env := func(name string) (string, bool) {
 		return "https://user:hunter2@house.example/v1", name == "HOUSE_URL"
 	}
-	record := filepath.Join(t.TempDir(), "r")
+	record, site := filepath.Join(t.TempDir(), "r"), t.TempDir()
 	for _, tt := range []struct {
 		args []string
 		exit int
 		says string
 	}{
-		{[]string{"bench", "--providers", dir, "--data", record, "--offline", "--no-calibrate"}, exitOK, "ok=1 failed=0"},
+		{[]string{"run", "--providers", dir, "--data", record, "--offline", "--no-calibrate", "--site", site, "--config", filepath.Join(site, "none.yaml")}, exitFailed, "ok=1 failed=0"},
 		{[]string{"doctor", "--providers", dir, "--data", record}, exitCheck, "FAULT"},
 	} {
 		var out bytes.Buffer
@@ -297,5 +298,8 @@ func TestWrongVariable(t *testing.T) {
 			!strings.Contains(out.String(), "must not hold a user or password") || strings.Contains(out.String(), "hunter2") {
 			t.Errorf("%s exits with %d:\n%s\nwant %d and %q", tt.args[0], got, &out, tt.exit, tt.says)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(site, "index.html")); err != nil {
+		t.Errorf("the site was not built: %v", err)
 	}
 }
