@@ -11,7 +11,7 @@ import (
 // same, is in markup_test.go.
 func handwritten() template.FuncMap {
 	return template.FuncMap{
-		"tableof": tableMarkup, "numberof": numberMarkup, "factsof": factsMarkup,
+		"tableof": tableMarkup, "scrolledof": scrolledMarkup, "numberof": numberMarkup, "factsof": factsMarkup,
 		"metaof": metaMarkup, "choicesof": choicesMarkup, "figureof": figureMarkup, "linksof": linksMarkup, "originsof": originsMarkup, "rowsof": boardMarkup,
 	}
 }
@@ -38,9 +38,9 @@ func figureMarkup(f Figure) template.HTML {
 		if t.CSV != "" {
 			m.Raw(` and CSV`)
 		}
-		m.Raw(`</summary><div class="scroll" tabindex="0" role="group" aria-label="`).Text(t.Caption).Raw(`">`)
-		addTable(&m, t)
-		m.Raw("</div></details>\n")
+		m.Raw(`</summary>`)
+		addScrolled(&m, t)
+		m.Raw("</details>\n")
 	}
 	return m.Raw("</section>\n").Done()
 }
@@ -51,6 +51,21 @@ func tableMarkup(t Table) template.HTML {
 	m.Grow(sizeOf(&t))
 	addTable(&m, &t)
 	return m.Done()
+}
+
+// scrolledMarkup writes a table in a box that scrolls where the screen is narrow,
+// and that the keyboard can reach.
+func scrolledMarkup(t Table) template.HTML {
+	var m templates.Markup
+	m.Grow(sizeOf(&t))
+	addScrolled(&m, &t)
+	return m.Done()
+}
+
+func addScrolled(m *templates.Markup, t *Table) {
+	m.Raw(`<div class="scroll" tabindex="0" role="group" aria-label="`).Text(t.Caption).Raw(`">`)
+	addTable(m, t)
+	m.Raw(`</div>`)
 }
 
 // sizeOf is about how many bytes a table takes.

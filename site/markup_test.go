@@ -53,7 +53,7 @@ func parts(s string) []written {
 		{"meta", page, metaMarkup(page)}, {"meta", Page{Frame: &Frame{}}, metaMarkup(Page{Frame: &Frame{}})},
 		{"choices", groups[0].Links, choicesMarkup(groups[0].Links)},
 		{"figure", figure, figureMarkup(figure)}, {"figure", Figure{}, figureMarkup(Figure{})},
-		{"table", table, tableMarkup(table)}, {"table", Table{}, tableMarkup(Table{})},
+		{"scrolled", table, scrolledMarkup(table)}, {"table", table, tableMarkup(table)}, {"table", Table{}, tableMarkup(Table{})},
 		{"number", numbers[1], numberMarkup(numbers[1])}, {"number", numbers[3], numberMarkup(numbers[3])},
 		{"facts", facts, factsMarkup(facts)}, {"links", groups, linksMarkup(groups)},
 		{"origins", origins, originsMarkup(origins.Root, origins.Rows)}, {"rows", board, boardMarkup(board)},

@@ -117,6 +117,9 @@ type canvas struct {
 // page from shifting before the stylesheet arrives.
 func newCanvas(class string, s Size, label string) *canvas {
 	c := &canvas{size: s}
+	if strings.HasPrefix(class, "chart") {
+		c.b.Grow(4 << 10)
+	}
 	switch s.on {
 	case wideScreen:
 		class += " wide"
