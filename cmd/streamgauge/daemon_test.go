@@ -129,7 +129,7 @@ func TestDaemon(t *testing.T) {
 		t.Errorf("after SIGTERM: %v\n%s", err, rest)
 	}
 	out, err := exec.Command("git", "--git-dir", filepath.Join(dir, "archive.git"), "log", "--format=%B", "data").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "nowhere: 0 ok, 1 failed") {
+	if err != nil || !strings.Contains(string(out), ": 0 ok, 1 failed") {
 		t.Errorf("git log: %v\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "public", "index.html")); err != nil {
