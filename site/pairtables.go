@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/streamgauge/streamgauge/bench"
@@ -11,18 +12,29 @@ import (
 	"github.com/streamgauge/streamgauge/rollup/stats"
 )
 
-// numbersTable lists every metric of a window with its percentiles.
+// numbersTable lists every metric of a window with its percentiles, and within
+// one day, where runs may be taken for independent, the medians' intervals.
 func numbersTable(s *rollup.Summary) Table {
+	all := []rollup.Distribution{s.Decode, s.Hybrid, s.StallFree, s.EndToEnd, s.TTFT, s.TTFO, s.TTFTCold, s.E2E}
+	withInterval := slices.ContainsFunc(all, func(d rollup.Distribution) bool { return d.P50.HasInterval })
+	head := []Head{{"Number", false}, {"p10", true}, {"p50", true}}
+	if withInterval {
+		head = append(head, Head{"95 % of p50", true})
+	}
 	t := Table{
-		Caption: "Successful runs, within one day with intervals; and counting timeouts, as slower than everything else",
-		Head:    []Head{{"Number", false}, {"p10", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"mean", true}, {"least", true}, {"greatest", true}, {"n", true}},
+		Caption: "Successful runs; and counting timeouts, as slower than everything else",
+		Head:    append(head, Head{"p90", true}, Head{"p95", true}, Head{"mean", true}, Head{"least", true}, Head{"greatest", true}, Head{"n", true}),
 	}
 	row := func(name string, d rollup.Distribution, q rollup.Quantiles, n int) {
 		format := func(v float64) string { return bare(d.Metric, v) }
-		cells := []string{name + ", " + d.Metric.Unit()}
-		for _, x := range []rollup.Estimate{q.P10, q.P50, q.P90, q.P95} {
-			cells = append(cells, estimate(x, format).Text)
+		cells := []string{name + ", " + d.Metric.Unit(), estimate(q.P10, format).Text, estimate(q.P50, format).Text}
+		switch {
+		case withInterval && q.P50.HasInterval:
+			cells = append(cells, format(q.P50.Interval.Lo)+"–"+format(q.P50.Interval.Hi))
+		case withInterval:
+			cells = append(cells, absent)
 		}
+		cells = append(cells, estimate(q.P90, format).Text, estimate(q.P95, format).Text)
 		for _, v := range []float64{d.Avg, d.Min, d.Max} {
 			if d.N == 0 {
 				v = math.NaN()
@@ -36,26 +48,10 @@ func numbersTable(s *rollup.Summary) Table {
 		t.Rows = append(t.Rows, append(cells, count(n)))
 		t.Doors = append(t.Doors, doors("#"+ofRuns(d.Metric), len(t.Head)))
 	}
-	// Within one day runs are taken for independent, and only there.
-	intervals := func(name string, d rollup.Distribution) {
-		cells, some := []string{name + ", 95 % interval, " + d.Metric.Unit()}, false
-		for _, x := range []rollup.Estimate{d.P10, d.P50, d.P90, d.P95} {
-			text := absent
-			if x.HasInterval {
-				text, some = bare(d.Metric, x.Interval.Lo)+"–"+bare(d.Metric, x.Interval.Hi), true
-			}
-			cells = append(cells, text)
-		}
-		if some {
-			t.Rows = append(t.Rows, append(cells, absent, absent, absent, count(d.N)))
-			t.Doors = append(t.Doors, doors("#"+ofRuns(d.Metric), len(t.Head)))
-		}
-	}
-	for _, d := range []rollup.Distribution{s.Decode, s.Hybrid, s.StallFree, s.EndToEnd, s.TTFT, s.TTFO, s.TTFTCold, s.E2E} {
+	for _, d := range all {
 		name := distributionName(d.Metric)
 		if d.N > 0 {
 			row(name, d, d.Quantiles, d.N)
-			intervals(name, d)
 		}
 		if cut := d.Timeouts + d.Late; cut > 0 && (d.N > 0 || d.Metric.Better() == stats.LowerIsBetter) {
 			row(name+", counting timeouts", d, d.WithTimeouts, d.N+cut)

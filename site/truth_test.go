@@ -99,7 +99,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("medians have intervals over %v; want them within one day alone", intervals)
 	}
 	for path, want := range map[string]bool{"pair/northwind/aspen-mini/24h/index.html": true, "pair/northwind/aspen-mini/index.html": false} {
-		if got := strings.Contains(string(readFile(t, dir, path)), "decode speed, 95 % interval"); got != want {
+		if got := strings.Contains(string(readFile(t, dir, path)), "95 % of p50"); got != want {
 			t.Errorf("%s: intervals within the day: %v; want %v", path, got, want)
 		}
 	}

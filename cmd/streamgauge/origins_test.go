@@ -460,14 +460,32 @@ func shownAs(n *html.Node) string {
 			return "n"
 		}
 	case within(n, func(n *html.Node) bool { return attr(n, "id") == "numbers" }):
-		at := -1
-		for c := n; c != nil; c = c.PrevSibling {
-			at++
-		}
-		if name := allText(n.Parent.FirstChild); strings.Contains(name, "timeouts") || strings.Contains(name, "interval") {
+		if strings.Contains(allText(n.Parent.FirstChild), "timeouts") {
 			return ""
 		}
-		return []string{"", "p10", "p50", "p90", "p95", "mean", "least", "greatest", "n"}[at]
+		return columnOf(n)
+	}
+	return ""
+}
+
+// columnOf returns what a cell of a table has as its heading.
+func columnOf(cell *html.Node) string {
+	at := 0
+	for c := cell.PrevSibling; c != nil; c = c.PrevSibling {
+		at++
+	}
+	table := cell
+	for table.DataAtom != atom.Table {
+		table = table.Parent
+	}
+	for th := range table.Descendants() {
+		if th.DataAtom != atom.Th {
+			continue
+		}
+		if at == 0 {
+			return allText(th)
+		}
+		at--
 	}
 	return ""
 }
