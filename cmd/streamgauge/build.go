@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -164,12 +165,23 @@ func (a *app) buildSite(store *data.Store, list []bench.Provider, f *siteFlags) 
 	inputs.Incidents = rollup.FindIncidents(inputs.Histories, inputs.Events, policy, now)
 	bar := a.progress("building the site", 0)
 	defer bar.close()
-	report, err := site.Build(a.ctx, f.Site, inputs, bar.at)
+	report, err := a.render(f.Site, inputs, bar.at)
 	if err != nil {
 		return fmt.Errorf("build the site: %w", err)
 	}
 	a.log.Info("built the site", "at", f.Site, "pages", report.Pages, "files", report.Files, "changed", report.Changed, "bytes", report.Bytes)
 	return nil
+}
+
+// buildGCPercent is how far the heap may grow over what lives in it while a site
+// is built, in percent. Twice the usual: what a build allocates is short-lived,
+// and what lives, the record, is looked through again each time.
+const buildGCPercent = 200
+
+// render builds a site of what was gathered.
+func (a *app) render(dir string, inputs site.Inputs, progress func(done, total int)) (site.Report, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(buildGCPercent))
+	return site.Build(a.ctx, dir, inputs, progress)
 }
 
 // gather reads from the record what the site is made of.
