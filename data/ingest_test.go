@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -301,4 +302,33 @@ func TestManyDaysAtOnce(t *testing.T) {
 		t.Errorf("days (-want +got):\n%s", diff)
 	}
 	sound(t, s)
+}
+
+// TestQuarantineIsBounded puts samples aside beside so many that a file has room
+// for a few more. It may not grow beyond its limit, whatever comes at once.
+func TestQuarantineIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "future.ndjson")
+	const room = 5
+	line := func(i int) []byte { return fmt.Appendf(nil, "{\"line\":%9d}\n", i) }
+	full := bytes.Repeat([]byte{' '}, maxQuarantine-room*len(line(0))-1)
+	if err := os.WriteFile(path, append(full, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]byte
+	for i := range 100 {
+		lines = append(lines, line(i))
+	}
+	for range 2 {
+		if err := appendNew(path, lines); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(content, []byte("line")); len(content) != maxQuarantine || n != room {
+			t.Errorf("%d bytes with %d lines more, want %d with %d", len(content), n, maxQuarantine, room)
+		}
+	}
 }

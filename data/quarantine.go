@@ -56,7 +56,8 @@ func appendNew(path string, lines [][]byte) error {
 		return err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Size() >= maxQuarantine {
+	info, err := f.Stat()
+	if err != nil || info.Size() >= maxQuarantine {
 		return err
 	}
 	has := map[[sha256.Size]byte]bool{}
@@ -81,7 +82,7 @@ func appendNew(path string, lines [][]byte) error {
 	}
 	for _, line := range lines {
 		key := sha256.Sum256(line)
-		if !has[key] && out.Len() < maxQuarantine {
+		if !has[key] && info.Size()+int64(out.Len()+len(line)) <= maxQuarantine {
 			has[key] = true
 			out.Write(line)
 		}
