@@ -304,9 +304,9 @@ func TestManyDaysAtOnce(t *testing.T) {
 	sound(t, s)
 }
 
-// TestQuarantineIsBounded puts samples aside beside so many that a file has room
+// TestQuarantineStaysWithin puts samples aside beside so many that a file has room
 // for a few more. It may not grow beyond its limit, whatever comes at once.
-func TestQuarantineIsBounded(t *testing.T) {
+func TestQuarantineStaysWithin(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "future.ndjson")
 	const room = 5
