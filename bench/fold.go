@@ -106,12 +106,12 @@ func (s *Sample) fold(rec *Recording, p wire.Protocol, clock readClock) {
 	if s.EOF != 0 {
 		s.Trace = append(s.Trace, Arrival{At: s.EOF, Offset: s.Bytes, Read: len(rec.Reads) - 1, Mark: MarkEOF})
 	}
-	if !tokens.usable(&reply) {
+	s.Usage = usage(&reply)
+	if !tokens.usable(&reply) || !s.Usage.Visible.Known {
 		for i := range s.Trace {
 			s.Trace[i].Tokens = 0
 		}
 	}
-	s.Usage = usage(&reply)
 	s.Digest()
 	s.FirstReason, s.ReasonChunks = firstReason, reply.ReasoningEvents
 	s.Words = int(reply.Visible.Words)
@@ -186,13 +186,23 @@ func markOf(ev *wire.Event) Mark {
 	return MarkMeta
 }
 
+// maxTokens is the most visible tokens that an answer of so many characters can
+// have: a token of a byte-level vocabulary is one byte or more, a character four
+// bytes or fewer, and a few tokens may be of no text, such as an end of turn.
+func maxTokens(chars int64) int64 { return 4*chars + 16 }
+
 // usage returns the comparable token counts of a reply. Where the provider
-// tells no output, it is guessed from the characters and marked so.
+// tells no output, it is guessed from the characters and marked so. A count of
+// visible tokens that the text cannot have is none: a rate made of it could be
+// as high as the provider likes.
 func usage(reply *wire.Reply) Usage {
 	t := reply.Tokens()
 	u := Usage{
 		Input: t.Input, Cached: t.Cached, Output: t.Output, Reasoning: t.Reasoning,
 		Visible: t.Visible, Clamped: t.Clamped,
+	}
+	if u.Visible.Known && u.Visible.N > maxTokens(reply.Visible.Chars) {
+		u.Visible, u.Clamped = wire.Count{}, true
 	}
 	if chars := reply.Visible.Chars + reply.Reasoning.Chars; !u.Output.Known && chars > 0 {
 		u.Output = wire.Known(int64(float64(chars)/CharsPerToken + 0.5))

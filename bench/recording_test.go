@@ -192,6 +192,21 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// TestImpossibleCount checks that a provider's count of tokens is believed as far
+// as the text can have them: eight characters, 4 x 8 + 16 tokens.
+func TestImpossibleCount(t *testing.T) {
+	for n, believed := range map[int]bool{2: true, 48: true, 49: false, 1_000_000: false} {
+		s, err := Replay(recordingOf(say("four"), say("four"), finish(n, 0)), nil)
+		if err != nil || !s.OK() {
+			t.Fatal(err, s.Detail)
+		}
+		_, why := s.DecodeTPS()
+		if s.Usage.Visible.Known != believed || s.Usage.Clamped == believed || !believed && why != NoTokenCount || s.Usage.Output != wire.Known(int64(n)) {
+			t.Errorf("%d tokens: %+v, decode rate %v; want them believed: %v", n, s.Usage, why, believed)
+		}
+	}
+}
+
 // FuzzReplay checks that no recording, however made, panics, costs memory out
 // of proportion, or gives a sample that breaks an invariant.
 func FuzzReplay(f *testing.F) {

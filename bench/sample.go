@@ -179,7 +179,7 @@ type Usage struct {
 	Reasoning wire.Count `json:"reasoning_tokens,omitzero"` // of the output
 	Visible   wire.Count `json:"visible_tokens,omitzero"`   // output less reasoning; unknown if either could not be told
 	Estimated bool       `json:"estimated,omitempty"`       // Output is our guess from characters; never ranked
-	Clamped   bool       `json:"clamped,omitempty"`         // reasoning exceeded output; Visible is 0 by force
+	Clamped   bool       `json:"clamped,omitempty"`         // a count could not be: reasoning beyond output, Visible is 0 by force; cached beyond input; visible beyond what the text can have, then unknown
 }
 
 // Gaps digests the gaps between neighbouring chunks (the field's inter-chunk
