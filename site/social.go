@@ -1,9 +1,11 @@
 package site
 
 import (
+	"bytes"
 	"fmt"
 	"image"
 	"image/color"
+	"image/png"
 	"math"
 	"strings"
 	"sync"
@@ -166,11 +168,11 @@ func (e *edition) pairCard(p *endpoint) card {
 type easel struct {
 	canvas               *canvas
 	small, strong, large font.Face
-	png                  pngWriter
+	png                  png.Encoder
 }
 
 func (e *edition) newEasel(regular, bold *sfnt.Font) (*easel, error) {
-	at := &easel{canvas: e.newCanvas()}
+	at := &easel{canvas: e.newCanvas(), png: png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &oneBuffer{}}}
 	for _, of := range []struct {
 		face *font.Face
 		font *sfnt.Font
@@ -184,9 +186,15 @@ func (e *edition) newEasel(regular, bold *sfnt.Font) (*easel, error) {
 	return at, nil
 }
 
+// oneBuffer keeps what one encoder needs from one picture to the next.
+type oneBuffer struct{ kept *png.EncoderBuffer }
+
+func (o *oneBuffer) Get() *png.EncoderBuffer  { return o.kept }
+func (o *oneBuffer) Put(b *png.EncoderBuffer) { o.kept = b }
+
 // newCanvas returns an empty picture.
 func (e *edition) newCanvas() *canvas {
-	const shades = 3
+	const shades = 4 // more than sixteen colours in all: image/png copies rows of bytes, and looks at each pixel of smaller ones
 	c := &canvas{inks: map[colour]ink{}}
 	colours := color.Palette{color.RGBA{cardPaper.r, cardPaper.g, cardPaper.b, 0xff}}
 	for _, of := range []colour{cardDim, cardAlarm, e.theme.light[svg.Speed], e.theme.light[svg.Wait], cardInk} {
@@ -243,7 +251,11 @@ func (e *edition) drawCard(at *easel, x card) ([]byte, error) {
 		y += step
 	}
 	c.text(small, socialMargin, 596, cardDim, fit(small, x.foot, right-socialMargin))
-	return at.png.encode(c.Paletted)
+	var b bytes.Buffer
+	if err := at.png.Encode(&b, c.Paletted); err != nil {
+		return nil, fmt.Errorf("encode a PNG: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // fit cuts text that is wider than so many pixels.
