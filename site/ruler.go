@@ -60,7 +60,7 @@ func (r *ruler) width(text string) int {
 	return font.MeasureString(r.face, text).Ceil()
 }
 
-// A canvas is a picture of sixteen colours: paper, and what is drawn on it in a
+// A canvas is a picture of a score of colours: paper, and what is drawn on it in a
 // few shades for smooth edges. So few make a picture of some kilobytes.
 type canvas struct {
 	*image.Paletted
