@@ -67,14 +67,12 @@ type apiDistribution struct {
 	N           int  `json:"n"`
 	Approximate bool `json:"approximate,omitempty"`
 	apiQuantiles
-	Mean *float64 `json:"mean"`
-	Min  *float64 `json:"min"`
-	Max  *float64 `json:"max"`
-	// Intervals of percentiles, 95 %: those of one day that are bounded.
-	Intervals    map[string][2]float64 `json:"intervals,omitempty"`
-	Timeouts     int                   `json:"timeouts"`
-	Late         int                   `json:"late,omitempty"`          // cut off after they had it
-	WithTimeouts *apiQuantiles         `json:"with_timeouts,omitempty"` // of N, Late and Timeouts, which rank last
+	Mean         *float64      `json:"mean"`
+	Min          *float64      `json:"min"`
+	Max          *float64      `json:"max"`
+	Timeouts     int           `json:"timeouts"`
+	Late         int           `json:"late,omitempty"`          // cut off after they had it
+	WithTimeouts *apiQuantiles `json:"with_timeouts,omitempty"` // of N, Late and Timeouts, which rank last
 }
 
 // apiQuantiles are percentiles, each with the reason why it is null, or "above"
@@ -85,6 +83,9 @@ type apiQuantiles struct {
 	P90     *float64                `json:"p90"`
 	P95     *float64                `json:"p95"`
 	Reasons map[string]bench.Reason `json:"reasons,omitempty"`
+
+	// Intervals at 95 %: of one day's successful runs, where they are bounded.
+	Intervals map[string][2]float64 `json:"intervals,omitempty"`
 }
 
 // An apiShare is a proportion, 0 to 1, with its 95 % interval.
@@ -124,15 +125,6 @@ func apiDistributionOf(d rollup.Distribution) *apiDistribution {
 	if d.N > 0 {
 		x.Mean, x.Min, x.Max = known(d.Avg), known(d.Min), known(d.Max)
 	}
-	for name, q := range map[string]rollup.Estimate{"p10": d.P10, "p50": d.P50, "p90": d.P90, "p95": d.P95} {
-		if !q.HasInterval {
-			continue
-		}
-		if x.Intervals == nil {
-			x.Intervals = map[string][2]float64{}
-		}
-		x.Intervals[name] = [2]float64{q.Interval.Lo, q.Interval.Hi}
-	}
 	if d.Timeouts+d.Late > 0 {
 		q := apiQuantilesOf(d.WithTimeouts)
 		x.WithTimeouts = &q
@@ -147,6 +139,12 @@ func apiQuantilesOf(q rollup.Quantiles) apiQuantiles {
 		from rollup.Estimate
 		to   **float64
 	}{{"p10", q.P10, &x.P10}, {"p50", q.P50, &x.P50}, {"p90", q.P90, &x.P90}, {"p95", q.P95, &x.P95}} {
+		if part.from.HasInterval {
+			if x.Intervals == nil {
+				x.Intervals = map[string][2]float64{}
+			}
+			x.Intervals[part.name] = [2]float64{part.from.Interval.Lo, part.from.Interval.Hi}
+		}
 		why := part.from.Why
 		if part.from.OK() {
 			*part.to = known(part.from.Value)
